@@ -341,7 +341,7 @@ stuck_pipe()
 	code=$?
 	kill $sleeper
 	cat said
-	[ $code = 1 ] && says "its reader takes nothing" && until_it not_running
+	[ $code = 1 ] && says "its reader does not read" && until_it not_running
 }
 
 killed()

@@ -2,10 +2,9 @@
 /*
  * Names for the addresses in a trace; see addresses.h.
  *
- * The addresses are those of stacks, and those of functions in events: of timers and work, which
- * Perfetto calls by them.  They are kept in a hash table.  /proc/kallsyms is read once, at
- * the end and only if there are any; of its functions those that an address
- * is in go into blocks of the kind TB_BLOCK_NOTE.
+ * A hash table has the addresses in stacks, and the addresses of functions in events of timers and
+ * work, which Perfetto shows by name.  At the end of a file with kernel addresses the recorder
+ * reads /proc/kallsyms, and writes the functions that contain an address into notes.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -22,7 +21,7 @@
 #define KALLSYMS "/proc/kallsyms"	/* another one in tests */
 #endif
 
-#define FUNCTION_MAX (4u << 20)		/* a longer one has an end that is not known */
+#define FUNCTION_MAX (4u << 20)		/* longer: the end of the function is not known */
 
 struct set {
 	uint64_t *slots;		/* open addressing; 0: free */
@@ -35,8 +34,9 @@ struct addresses {
 };
 
 /*
- * Where in an event the address of a function is, plus 1, by id; 0: nowhere.  Durable blocks tell, and
- * whoever reads one tells all: rolling blocks may be read by other threads.
+ * For each event number: 1 + the offset of a function's address in the event; 0: it has none.
+ * Descriptions in durable blocks fill this table.  It is atomic and common to all threads, because
+ * the descriptions may be read by another thread than the events.
  */
 static uint16_t function_fields[1 << 16];
 
@@ -53,7 +53,7 @@ static bool is_function(const char *name)
 	return false;
 }
 
-static void learn(const struct tb_walk *walk)
+static void learn_function_field(const struct tb_walk *walk)
 {
 	const struct tb_event_desc *desc = walk->payload;
 	const struct tb_field *field;
@@ -77,7 +77,7 @@ static void learn(const struct tb_walk *walk)
 		__atomic_store_n(&function_fields[desc->id], (uint16_t)found, __ATOMIC_RELAXED);
 }
 
-/* Its address, 0: it has none */
+/* The address of a function in the event; 0: none */
 static uint64_t function_in(const struct tb_walk *walk)
 {
 	uint32_t at = __atomic_load_n(&function_fields[walk->id], __ATOMIC_RELAXED);
@@ -160,7 +160,7 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block)
 			continue;
 		if (durable) {
 			if (walk.id == TB_EV_EVENT)
-				learn(&walk);
+				learn_function_field(&walk);
 			continue;
 		}
 		stack = walk.id == TB_EV_STACK;
@@ -172,7 +172,7 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block)
 		if (!*addresses)
 			return;
 		(*addresses)->provider = block->provider;
-		/* notes look up the byte before: that of a function is its start */
+		/* make_notes() subtracts 1, for return addresses; here the address is the start */
 		if (stack)
 			collect(*addresses, &walk);
 		else
@@ -193,7 +193,7 @@ void addresses_free(struct addresses *addresses)
 
 struct function {
 	uint64_t start;
-	const char *name;	/* "schedule" or "tb_open\t[tracebuf]", to the newline */
+	const char *name;	/* "schedule" or "tb_open\t[tracebuf]"; ends at a newline */
 };
 
 struct functions {
@@ -237,7 +237,7 @@ static int compare(const void *a, const void *b)
 
 	if (first->start != second->start)
 		return first->start < second->start ? -1 : 1;
-	/* of several names for one place the first in the file */
+	/* of several names of an address take the first in the file */
 	return first->name < second->name ? -1 : first->name > second->name;
 }
 
@@ -255,7 +255,7 @@ static int functions_read(struct functions *functions)
 		next = line + strcspn(line, "\n");
 		next += *next == '\n';
 		start = strtoull(line, &end, 16);
-		/* without the right to see them all addresses are 0 */
+		/* the kernel shows address 0 to users who may not see addresses */
 		if (!start || end[0] != ' ' || !end[1] ||
 		    !strchr("tTwW", end[1]) || end[2] != ' ')
 			continue;
@@ -280,7 +280,7 @@ static int functions_read(struct functions *functions)
 	return 0;
 }
 
-/* The function @address is in, its end; NULL */
+/* Find the function that contains @address; @end: out: its end.  NULL: none */
 static const struct function *function_at(const struct functions *functions,
 					  uint64_t address, uint64_t *end)
 {
@@ -352,7 +352,7 @@ static int make_notes(const struct functions *functions,
 	int result;
 
 	for (i = 0; i < count; i++) {
-		/* the call is before the place it returns to */
+		/* a return address is behind the call: look up the byte before */
 		function = function_at(functions, addresses[i] - 1, &end);
 		if (!function || function == before)
 			continue;
@@ -364,8 +364,8 @@ static int make_notes(const struct functions *functions,
 	return 0;
 }
 
-/* To be freed; NULL: no memory */
-static uint64_t *sorted(const struct set *set)
+/* A sorted array, which the caller frees; NULL: no memory */
+static uint64_t *sort_set(const struct set *set)
 {
 	uint64_t *list = malloc((set->used + 1) * sizeof(*list));
 	size_t i, count = 0;
@@ -401,7 +401,7 @@ int addresses_notes(const struct addresses *addresses, uint64_t first, void **da
 		    size_t *bytes)
 {
 	struct notes notes = { .first = first, .provider = addresses->provider };
-	uint64_t *list = sorted(&addresses->kernel);
+	uint64_t *list = sort_set(&addresses->kernel);
 	struct functions functions = { 0 };
 	int result = list ? 0 : -ENOMEM;
 
@@ -418,7 +418,7 @@ int addresses_mappings(const struct addresses *addresses, struct mappings *mappi
 		       uint64_t first, void **data, size_t *bytes)
 {
 	struct notes notes = { .first = first, .provider = addresses->provider };
-	uint64_t *list = sorted(&addresses->user);
+	uint64_t *list = sort_set(&addresses->user);
 	int result = list ? mappings_notes(mappings, list, addresses->user.used, &notes) : -ENOMEM;
 
 	free(list);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The build IDs of files that processes have mapped; see build_ids.h.
+ * Build IDs of mapped files; see build_ids.h.
  *
- * A child that does not answer in time is killed, and left: it may wait in its file system until
- * that ends.  It holds no file but the socket, so nobody waits for it.
+ * The recorder kills a child that does not answer in time, but does not wait for its end: the child
+ * may hang in a file system.  The child has only the socket open, so no program waits for it to
+ * close a pipe.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@
 #include "tool/command/plain_file.h"
 
 #define WAIT_MS 1000
-#define LATE_MAX 3		/* children, then files are not looked at any more */
+#define LATE_MAX 3		/* after so many late children no more files are read */
 
 struct question {
 	unsigned int pid;
@@ -39,7 +40,10 @@ struct answer {
 
 /* ---- the child ---- */
 
-/* The file itself, whatever has that name by now; else what has it */
+/*
+ * Open the mapped file itself through map_files, because another file may have its name by now.  If
+ * that is not permitted, open the file with that name.
+ */
 static int open_mapped(const struct question *question)
 {
 	char name[96];
@@ -58,7 +62,7 @@ static int open_mapped(const struct question *question)
 	return fd;
 }
 
-static void look_up(const struct question *question, struct answer *answer)
+static void read_build_id(const struct question *question, struct answer *answer)
 {
 	int fd = open_mapped(question);
 	const void *bits;
@@ -79,7 +83,7 @@ static void look_up(const struct question *question, struct answer *answer)
 	close(fd);
 }
 
-/* What reads files of strangers needs no right to record; root keeps those to open files */
+/* Reading files of other users needs no right to record; root keeps its rights, to open all */
 static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -93,17 +97,17 @@ static _Noreturn void answer_all(int socket)
 {
 	struct question question;
 
-	/* who reads the recorder's output must not wait for this process */
+	/* keep only the socket: a reader of the recorder's output must not wait for this process */
 	if (dup2(socket, 0) < 0 || close_range(1, ~0u, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 		_exit(1);
-	/* keys of the terminal are for the recorder */
+	/* Ctrl-C in the terminal is for the recorder only */
 	setsid();
 	drop_capabilities();
 	elf_version(EV_CURRENT);
 	while (recv(0, &question, sizeof(question), 0) == sizeof(question)) {
 		struct answer answer = { 0 };
 
-		look_up(&question, &answer);
+		read_build_id(&question, &answer);
 		if (send(0, &answer, sizeof(answer), MSG_NOSIGNAL) != sizeof(answer))
 			break;
 	}
@@ -134,7 +138,7 @@ static bool start(struct build_ids *ids)
 static void give_up(struct build_ids *ids, unsigned int pid)
 {
 	kill(ids->pid, SIGKILL);
-	/* one that cannot be killed yet becomes init's */
+	/* a child that hangs is left to init */
 	waitpid(ids->pid, NULL, WNOHANG);
 	close(ids->socket);
 	ids->pid = 0;
@@ -142,7 +146,7 @@ static void give_up(struct build_ids *ids, unsigned int pid)
 		return;
 	note("warning: process %u has a file mapped that cannot be read within a second: %s%s",
 	     pid, "its functions may have no names",
-	     ids->late == LATE_MAX ? "; no more files are looked at" : "");
+	     ids->late == LATE_MAX ? "; no more build IDs are read" : "");
 }
 
 size_t build_ids_read(struct build_ids *ids, unsigned int pid, const char *range, const char *path,

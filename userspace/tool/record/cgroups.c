@@ -2,8 +2,8 @@
 /*
  * Paths for cgroups; see cgroups.h.
  *
- * When a block has an ID that is not known yet, the whole tree is read once more, but at most once in
- * SCAN_NS: a machine that makes cgroups all the time has thousands of them.
+ * If a block has an unknown ID, the whole tree of cgroups is read again, but at most once in
+ * SCAN_NS: a machine that creates cgroups all the time has thousands of them.
  */
 #include <errno.h>
 #include <search.h>
@@ -22,17 +22,17 @@
 
 struct group {
 	uint32_t id;
-	bool     wanted;		/* a thread of this file is in it */
-	char    *path;			/* NULL: not seen yet */
-	char    *quota;			/* as of cgroup_quota(), NULL: none */
-	char    *container;		/* its name, NULL: none, or not known */
+	bool     wanted;		/* a thread in the current file is in this cgroup */
+	char    *path;			/* NULL: not known yet */
+	char    *quota;			/* text of cgroup_quota(), or NULL */
+	char    *container;		/* its name; NULL: none, or not known */
 };
 
 struct cgroups {
 	void  *tree;			/* of struct group */
 	size_t count;
 	bool   missing;			/* some have no path */
-	uint64_t scanned;		/* CLOCK_MONOTONIC in ns, when */
+	uint64_t scanned;		/* time of the last scan, CLOCK_MONOTONIC in ns */
 	uint16_t provider;
 	int    result;			/* of cgroups_notes() */
 	struct notes *notes;
@@ -45,7 +45,7 @@ static int compare(const void *a, const void *b)
 	return first->id < second->id ? -1 : first->id > second->id;
 }
 
-static struct group *find(struct cgroups *cgroups, uint32_t id)
+static struct group *get_group(struct cgroups *cgroups, uint32_t id)
 {
 	struct group key = { .id = id }, *group;
 	void *node = tfind(&key, &cgroups->tree, compare);
@@ -66,7 +66,7 @@ static struct group *find(struct cgroups *cgroups, uint32_t id)
 
 /* ---- the folders ---- */
 
-/* What @path has now; if it is gone, what it had */
+/* Read the quota of the cgroup; keep the old one if the cgroup is gone */
 static void take_quota(struct group *group)
 {
 	char text[PATH_BYTES_MAX];
@@ -108,7 +108,7 @@ static void note_missing(const void *node, VISIT when, void *cgroups)
 		((struct cgroups *)cgroups)->missing |= !(*(struct group *const *)node)->path;
 }
 
-/* Give paths to those that have none yet */
+/* Look up the paths of groups without one */
 static void scan(struct cgroups *cgroups)
 {
 	cgroups->missing = false;
@@ -130,10 +130,10 @@ void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)
 
 	if (!*cgroups)
 		*cgroups = calloc(1, sizeof(**cgroups));
-	group = *cgroups ? find(*cgroups, id) : NULL;
+	group = *cgroups ? get_group(*cgroups, id) : NULL;
 	if (!group)
 		return;
-	/* an ID that is used again */
+	/* a new cgroup may reuse the ID of an old one */
 	free(group->path);
 	free(group->quota);
 	free(group->container);
@@ -145,7 +145,7 @@ void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)
 
 static void take_thread(struct cgroups *cgroups, const struct tb_thread *thread)
 {
-	struct group *group = thread->cgroup ? find(cgroups, thread->cgroup) : NULL;
+	struct group *group = thread->cgroup ? get_group(cgroups, thread->cgroup) : NULL;
 
 	if (!group)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Paths for the cgroups in records of threads, which have only numbers: looked up while the cgroup
- * exists, written behind the blocks (TB_STRING_CGROUP in notes).
+ * Paths of cgroups: records of threads have only cgroup IDs.  Look the paths up while the cgroups
+ * exist, and write them behind the blocks (TB_STRING_CGROUP in notes).
  */
 #ifndef TRACEBUF_CGROUPS_H
 #define TRACEBUF_CGROUPS_H
@@ -12,16 +12,16 @@
 
 struct cgroups;
 
-/* Look at the records of threads in this block; made when there are any.  Without memory a cgroup
- * has no path */
+/* Collect the cgroup IDs of threads in this block.  The first durable block allocates *@cgroups.
+ * Without memory a cgroup gets no path */
 void cgroups_block(struct cgroups **cgroups, const struct tb_block *block);
 
-/* A cgroup was made, with that path */
+/* Set the path of a new cgroup */
 void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path);
 
 /**
- * cgroups_notes - the paths of the cgroups in the blocks since the last call
- * @first, @data, @bytes: as of addresses_notes()
+ * cgroups_notes - make notes of the paths of all cgroups in blocks since the last call
+ * @first, @data, @bytes: see addresses_notes()
  *
  * Return: 0 or -ENOMEM.
  */

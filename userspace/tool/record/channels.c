@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The manager of save/saved channels: one for every ring, the blocks they
- * offer into a sink.
+ * The manager of save/saved channels: it opens a channel for every ring, and writes the blocks that
+ * the channels offer into a sink.
  *
- * Before a block that is offered goes what is new in the durable buffer: the
- * kernel has put everything the block needs there.  So the stream can be read
- * up to wherever it breaks off.
+ * Before each offered block it writes the new durable blocks, which have everything that the block
+ * needs.  So the file can be read up to any place where it breaks off.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,21 +21,21 @@
 struct channels {
 	struct tb_device *device;
 	struct tb_channel **list;
-	unsigned int nr;	/* channels */
-	unsigned int going;	/* of them, not told yet that it has stopped */
-	int poll;		/* epoll descriptor for those */
+	unsigned int nr;	/* of channels */
+	unsigned int going;	/* channels that have not reported the stop yet */
+	int poll;		/* epoll file of these */
 };
 
 static int open_failed(unsigned int cpu, int result)
 {
 	switch (-result) {
 	case EBUSY:
-		return complain("CPU %u: its blocks are taken by another program already", cpu);
+		return complain("CPU %u: another program reads its blocks already", cpu);
 	case EPROTONOSUPPORT:
 		return complain("the module does not speak version %d of the save/saved protocol: install module and tools of the same release",
 				TB_FIFO_VERSION);
 	case ENOTTY:
-		return complain("the module has no save/saved channels: leave out --fifo, or load a newer one");
+		return complain("the module has no save/saved channels: leave out --fifo, or load a newer module");
 	}
 	return complain("CPU %u: no save/saved channel: %s", cpu, strerror(-result));
 }
@@ -67,7 +66,7 @@ struct channels *channels_open(struct tb_device *device,
 		goto fail;
 	}
 	if (query->mode != TB_MODE_STREAMING) {
-		complain("save/saved channels (--fifo) are for streaming mode: leave out -m %s",
+		complain("save/saved channels (--fifo) need streaming mode: leave out -m %s",
 			 tb_mode_name(query->mode));
 		goto fail;
 	}
@@ -75,7 +74,7 @@ struct channels *channels_open(struct tb_device *device,
 		next = &channels->list[channels->nr];
 		result = tb_channel_open(device, cpu, TB_DEVICE_NONBLOCK, next);
 		if (result == -EINVAL)
-			continue;	/* a gap in the numbers of CPUs */
+			continue;	/* no CPU has this number */
 		if (!result) {
 			channels->nr++;
 			result = watch(channels, *next);
@@ -125,13 +124,13 @@ static int save(struct channels *channels, struct tb_channel *channel,
 	result = tb_channel_block(channel, offer, &ref);
 	if (!result)
 		result = sink_put(sink, channels->device, &ref);
-	/* one that is not in the file is not answered for: not delivered */
+	/* do not confirm a block that is not in the file: it is not delivered */
 	if (!result)
 		result = tb_channel_saved(channel, offer);
 	return result < 0 ? result : 1;
 }
 
-/* One packet of a channel that is ready; blocks saved or -errno */
+/* Process a packet of a channel; the number of blocks saved, or -errno */
 static int serve(struct channels *channels, struct tb_channel *channel,
 		 struct sink *sink)
 {
@@ -147,11 +146,11 @@ static int serve(struct channels *channels, struct tb_channel *channel,
 	if (result && packet.request == TB_FIFO_STARTED) {
 		if (packet.data32 == TB_FIFO_VERSION)
 			return 0;
-		complain("the module speaks version %u of the save/saved protocol, this program %d: what it sends is ignored",
+		complain("the module speaks version %u of the save/saved protocol, this program version %d: install module and tools of the same release",
 			 packet.data32, TB_FIFO_VERSION);
 		return -EPROTO;
 	}
-	/* stopped: the end */
+	/* the recording has stopped, and the channel is at its end */
 	epoll_ctl(channels->poll, EPOLL_CTL_DEL, tb_channel_fd(channel), NULL);
 	channels->going--;
 	return 0;
@@ -173,7 +172,7 @@ int channels_move(struct channels *channels, struct sink *sink)
 			return result;
 		saved += result;
 	}
-	/* packets that offered nothing are no reason to wait */
+	/* packets without a block: return 1, so that the caller does not wait */
 	return saved || !count ? saved : 1;
 }
 
@@ -189,8 +188,8 @@ int channels_drain(struct channels *channels, struct sink *sink)
 		if (moved < 0)
 			return moved;
 		if (!moved && !poll(&wait, 1, 5000))
-			return -ETIMEDOUT;	/* it never comes */
+			return -ETIMEDOUT;	/* 5 s without a packet: none will come */
 	}
-	/* what ends the durable buffer */
+	/* the last durable blocks */
 	return sink_drain(sink, channels->device);
 }

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing while the reader goes on; see direct.h.
+ * Write blocks while the reader goes on; see direct.h.
  *
- * One write at a time is on its way, of all that had come by then: blocks are in the file in
- * their order, so one that breaks off is whole up to some block, whatever broke it off.  The
- * slower the device, the more a write has; it is cut into requests that go to the device at once.
+ * One write runs at a time.  It has all blocks that were queued when it began, so blocks are in the
+ * file in order, and a file that breaks off has whole blocks up to some point.  The slower the
+ * device, the more blocks a write has; the kernel sends their requests to the device together.
  *
- * The kernel writes out of the ring's memory.  A block is given back when it is written, so what
- * has no room in the file is known to be missing.  Should we be killed, the pages stay as long as
- * a request has them; what they hold may change, but the file is longer than its whole blocks then
- * at most by that request.
- *
- * A slow file must not fill the rings.  Half of a ring's blocks may wait here or be on their way:
- * the other half is for what is recorded meanwhile, however long the write takes.  Further blocks
- * are copied before they are written, and given back at once, within the limit of the backlog
- * (sink.h).  So a copy costs something only where more than half of a ring has come at once, or a
- * write lasts longer than half of a ring does.  Durable blocks are not copied: they are few, and
- * the kernel wants them back in their order.
- *
- * O_DIRECT wants offsets, lengths and addresses that are multiples of what the device says
- * (statx()); blocks are powers of two and lie at multiples of their size, up to a page.  Where it
- * is not to be had, or no io_uring, plain writes do.  So they do where the kernel gives nobody the
- * buffers' pages, because they are in reserved memory: it says EFAULT, and copies otherwise.
+ * Without io_uring the recorder waits in pwritev(); without O_DIRECT the page cache takes the
+ * blocks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,18 +28,18 @@
 #define QUEUE 1024u			/* blocks, a power of two; with a backlog it grows */
 #define QUEUE_ROOM (2u * SINK_BATCH)	/* the queue grows before it has less room than this */
 #define WRITE_MOST 1024u		/* blocks in one write: IOV_MAX */
-#define RELEASE_MOST 1024u		/* blocks given back at once */
-#define COPY_ALIGN 4096u		/* of copies: O_DIRECT wants no more */
-#define STEP_MIN (16ull << 20)		/* bytes of file to have allocated at once */
+#define RELEASE_MOST 1024u		/* blocks released at once */
+#define COPY_ALIGN 4096u		/* alignment of copies: O_DIRECT needs no more */
+#define STEP_MIN (16ull << 20)		/* bytes of the file to allocate at once */
 #define STEP_MAX (256ull << 20)
 
 struct entry {
-	struct tb_device *device;	/* whose @ref, or NULL */
+	struct tb_device *device;	/* @ref is released to it; NULL: nothing to release */
 	struct tb_ref ref;
 	void    *owned;
 	bool     copied;		/* @owned is in the backlog */
 	size_t   bytes;
-	uint32_t events;		/* that are missing if it is not written */
+	uint32_t events;		/* missing events if the block is not written */
 	bool     rolling;
 };
 
@@ -62,24 +48,25 @@ struct direct {
 	struct io_uring ring;
 	bool     has_ring;
 	bool     past_cache;		/* O_DIRECT */
-	const char *no_ring, *no_direct;	/* why */
+	const char *no_ring, *no_direct;	/* reasons */
 	uint32_t align;
-	/* [head, going) is being written, [going, tail) waits; a power of two of them */
+	/* [head, going) is being written, [going, tail) waits */
 	struct entry *queue;
-	struct iovec *vectors;		/* of the same */
-	unsigned int size;
+	struct iovec *vectors;		/* for each entry */
+	unsigned int size;		/* of both, a power of two */
 	unsigned int head, going, tail;
 	struct backlog *backlog;	/* or NULL */
 	uint32_t *ring_held;		/* blocks of each ring in the queue that are not copies */
-	unsigned int eased;		/* all before this one are copied, or need not be */
-	size_t   part;			/* bytes of the first that are written */
-	uint64_t waiting;		/* bytes of all in the queue */
-	uint64_t allocated, step;	/* 0: it is not to be had */
+	unsigned int eased;		/* the entries before this one need no copy any more */
+	size_t   part;			/* bytes of the first entry that are written */
+	uint64_t waiting;		/* bytes in the queue */
+	uint64_t allocated;		/* end of the allocated space */
+	uint64_t step;			/* bytes to allocate next; 0: the file system cannot */
 };
 
-/* ---- what can be had --------------------------------------------------- */
+/* ---- O_DIRECT and io_uring, if available -------------------------------- */
 
-/* Is the file in memory, so that there is nothing to allocate ahead? */
+/* A file in memory has no space to allocate ahead, and no O_DIRECT */
 static bool in_memory(int fd)
 {
 	struct statfs fs;
@@ -87,7 +74,10 @@ static bool in_memory(int fd)
 	return fstatfs(fd, &fs) < 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
 }
 
-/* Alignment for O_DIRECT; 0: no, and why */
+/*
+ * The alignment that O_DIRECT needs for offsets, lengths and addresses; 0: @why it is not
+ * available.  Blocks are powers of two, and aligned to their size, up to a page.
+ */
 static uint32_t wanted_align(int fd, const char **why)
 {
 	struct statx status;
@@ -99,11 +89,11 @@ static uint32_t wanted_align(int fd, const char **why)
 	}
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) < 0 ||
 	    !(status.stx_mask & STATX_DIOALIGN))
-		return 4096;	/* it does not say: the most there is */
+		return 4096;	/* unknown: use the largest that devices need */
 	align = status.stx_dio_offset_align > status.stx_dio_mem_align ?
 		status.stx_dio_offset_align : status.stx_dio_mem_align;
 	if (!align)
-		*why = "the file system does not have it for this file";
+		*why = "the file system does not support it for this file";
 	return align;
 }
 
@@ -115,9 +105,9 @@ static void try_direct(struct direct *direct, size_t least)
 	if (!direct->align)
 		return;
 	if (direct->align > least || direct->sink->bytes % direct->align)
-		direct->no_direct = "blocks are smaller than what the device writes at once";
+		direct->no_direct = "blocks are smaller than the units in which the device writes";
 	else if (fcntl(fd, F_SETFL, flags | O_DIRECT) < 0)
-		direct->no_direct = "the file system does not know it";
+		direct->no_direct = "the file system does not support it";
 	else
 		direct->past_cache = true;
 }
@@ -189,11 +179,11 @@ struct direct *direct_open(struct sink *sink, size_t least)
 	else
 		try_direct(direct, least);
 	/*
-	 * Writing to a file in memory is a copy.  With io_uring a thread of the kernel copies,
-	 * which costs two switches for each write, and there is no device to wait for.
+	 * Writing to a file in memory is a copy, without a device to wait for.  With io_uring a
+	 * kernel thread would make the copy, which costs two context switches a write.
 	 */
 	if (!direct->past_cache && in_memory(sink->fd)) {
-		direct->no_ring = "it copies";
+		direct->no_ring = "the file is in memory";
 		return direct;
 	}
 	result = io_uring_queue_init(4, &direct->ring, 0);
@@ -203,15 +193,15 @@ struct direct *direct_open(struct sink *sink, size_t least)
 	return direct;
 }
 
-/* ---- what is written, and what is not --------------------------------- */
+/* ---- after a write ------------------------------------------------------ */
 
 static struct entry *entry_at(struct direct *direct, unsigned int index)
 {
 	return &direct->queue[index % direct->size];
 }
 
-/* How many blocks of the entry's ring are held; NULL: they are not counted */
-static uint32_t *held_of(struct direct *direct, const struct entry *entry)
+/* The count of blocks that the queue holds of the entry's ring; NULL: a copy, or a durable block */
+static uint32_t *ring_held_count(struct direct *direct, const struct entry *entry)
 {
 	return direct->backlog && entry->device && entry->ref.ring < direct->backlog->rings ?
 	       &direct->ring_held[entry->ref.ring] : NULL;
@@ -223,14 +213,14 @@ static size_t copy_bytes(const struct entry *entry)
 	return (entry->bytes + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
 }
 
-static void given_back(struct sink *sink, int result)
+static void keep_release_error(struct sink *sink, int result)
 {
 	if (result < 0 && !sink->refused)
 		sink->refused = result;
 }
 
-/* @count from the head are through with */
-static void give_back(struct direct *direct, unsigned int count)
+/* Remove the first @count entries, and release their blocks */
+static void remove_entries(struct direct *direct, unsigned int count)
 {
 	struct tb_ref refs[RELEASE_MOST];
 	struct tb_device *device = NULL;
@@ -245,22 +235,22 @@ static void give_back(struct direct *direct, unsigned int count)
 		direct->waiting -= entry->bytes;
 		if (!entry->device)
 			continue;
-		if (held_of(direct, entry))
-			--*held_of(direct, entry);
+		if (ring_held_count(direct, entry))
+			--*ring_held_count(direct, entry);
 		device = entry->device;
 		refs[given++] = entry->ref;
 		if (given == RELEASE_MOST) {
-			given_back(direct->sink, tb_device_release(device, refs, given));
+			keep_release_error(direct->sink, tb_device_release(device, refs, given));
 			given = 0;
 		}
 	}
 	if (given)
-		given_back(direct->sink, tb_device_release(device, refs, given));
+		keep_release_error(direct->sink, tb_device_release(device, refs, given));
 }
 
-/* ---- what the rings get back before it is written ------------------------ */
+/* ---- copies, so that rings get blocks back early ------------------------- */
 
-/* A copy takes the block's place; false: no memory, or the limit */
+/* Replace the block by a copy; false: no memory, or the limit is reached */
 static bool copy_entry(struct direct *direct, unsigned int index)
 {
 	struct iovec *vector = &direct->vectors[index % direct->size];
@@ -287,8 +277,12 @@ static bool copy_entry(struct direct *direct, unsigned int index)
 }
 
 /*
- * No ring has more than half of its blocks here: copy the oldest that are not on their way.
- * Where that cannot be, go on there the next time: what is written makes room.
+ * A slow file must not fill the rings.  Half of a ring's blocks may be in the queue; the other half
+ * is for new events.  Copy the oldest blocks beyond that, and release them.  So copies cost nothing
+ * unless half of a ring comes at once, or during one write.  Durable blocks are not copied: they
+ * are few, and the kernel needs them back in order.
+ *
+ * If a copy fails, the next call goes on at that block: finished writes make room.
  */
 static void ease_rings(struct direct *direct)
 {
@@ -298,15 +292,15 @@ static void ease_rings(struct direct *direct)
 	struct entry *entry;
 	uint32_t *count;
 
-	/* without io_uring nobody takes blocks while one is written: a copy would gain nothing */
+	/* without io_uring the reader waits for each write: a copy would gain nothing */
 	if (!direct->backlog || !direct->has_ring)
 		return;
-	/* what was on its way once stays where it is, even if a part of it has to be written again */
+	/* never copy blocks that a write has had, even if it wrote only part of them */
 	if ((int)(direct->eased - direct->going) < 0)
 		direct->eased = direct->going;
 	for (; direct->eased != direct->tail && given < RELEASE_MOST; direct->eased++) {
 		entry = entry_at(direct, direct->eased);
-		count = held_of(direct, entry);
+		count = ring_held_count(direct, entry);
 		if (!count || *count <= direct->backlog->ring_blocks / 2)
 			continue;
 		device = entry->device;
@@ -316,10 +310,10 @@ static void ease_rings(struct direct *direct)
 		--*count;
 	}
 	if (given)
-		given_back(direct->sink, tb_device_release(device, refs, given));
+		keep_release_error(direct->sink, tb_device_release(device, refs, given));
 }
 
-/* The queue has room as long as there may be more copies */
+/* Double the queue if it is nearly full while copies are still allowed */
 static void grow_queue(struct direct *direct)
 {
 	unsigned int size = 2 * direct->size, i;
@@ -340,7 +334,7 @@ static void grow_queue(struct direct *direct)
 		queue[i % size] = *entry_at(direct, i);
 		vectors[i % size] = direct->vectors[i % direct->size];
 	}
-	/* the kernel has read the vectors of what is on its way (IORING_FEAT_SUBMIT_STABLE) */
+	/* the kernel has its own copy of the running write's vectors (IORING_FEAT_SUBMIT_STABLE) */
 	free(direct->queue);
 	free(direct->vectors);
 	direct->queue = queue;
@@ -348,7 +342,7 @@ static void grow_queue(struct direct *direct)
 	direct->size = size;
 }
 
-/* Nothing more will be written */
+/* Drop the queue, and truncate the file to its whole blocks */
 static void fail(struct direct *direct, int code)
 {
 	struct sink *sink = direct->sink;
@@ -358,14 +352,14 @@ static void fail(struct direct *direct, int code)
 		sink->failed = code;
 	for (i = direct->head; i != direct->tail; i++)
 		sink->unwritten += entry_at(direct, i)->events;
-	give_back(direct, direct->tail - direct->head);
+	remove_entries(direct, direct->tail - direct->head);
 	direct->going = direct->tail;
 	direct->part = 0;
 	if (ftruncate(sink->fd, (off_t)sink->bytes) < 0)
-		return;		/* the end is not whole then: readers say so */
+		return;		/* then the file ends in part of a block, and readers report that */
 }
 
-static void written(struct direct *direct, size_t bytes)
+static void remove_written(struct direct *direct, size_t bytes)
 {
 	unsigned int count = 0;
 	struct entry *entry;
@@ -381,32 +375,33 @@ static void written(struct direct *direct, size_t bytes)
 		count++;
 	}
 	direct->part = bytes;
-	give_back(direct, count);
+	remove_entries(direct, count);
 }
 
-/* As write() would return it, or -errno */
-static void finished(struct direct *direct, ssize_t result)
+/* Process the @result of a write: bytes, or -errno */
+static void process_result(struct direct *direct, ssize_t result)
 {
 	if (result > 0) {
-		written(direct, (size_t)result);
+		remove_written(direct, (size_t)result);
 	} else if (result == -EINVAL && direct->past_cache) {
 		leave_direct(direct, "the file system refused a write");
 	} else if (result == -EFAULT && direct->past_cache) {
+		/* reserved memory has no pages that the kernel could give the device */
 		leave_direct(direct, "the buffers are in reserved memory");
 	} else if (result == -EOPNOTSUPP && direct->has_ring) {
-		leave_ring(direct, "it does not write to this file");
+		leave_ring(direct, "io_uring does not write to this file");
 	} else if (result != -EINTR && result != -EAGAIN &&
 		   !sink_make_room(direct->sink, result ? (int)result : -ENOSPC)) {
 		fail(direct, result ? (int)result : -ENOSPC);
 		return;
 	}
-	/* what is not written yet of it goes with the next write */
+	/* the next write begins with the rest of this one */
 	direct->going = direct->head;
 }
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* Have the file's blocks allocated some way ahead: one extent, and no work while writing */
+/* Allocate space ahead, so that the file is contiguous and writes need not allocate */
 static void allocate(struct direct *direct, uint64_t offset, uint64_t end)
 {
 	if (!direct->step || end <= direct->allocated)
@@ -425,7 +420,7 @@ static void allocate(struct direct *direct, uint64_t offset, uint64_t end)
 		direct->step *= 2;
 }
 
-/* The vectors of one write: from the head to the end of the array at most */
+/* Find the vectors of the next write: from the head, at most to the end of the array */
 static unsigned int gather(struct direct *direct, struct iovec **vectors, uint64_t *offset)
 {
 	unsigned int first = direct->head % direct->size, count = direct->tail - direct->head, i;
@@ -450,6 +445,11 @@ static unsigned int gather(struct direct *direct, struct iovec **vectors, uint64
 	return count;
 }
 
+/*
+ * Start the next write.  The kernel reads ring memory, so a block is released only when it is
+ * written.  If the recorder is killed, its pages stay until the write ends, but may change: then at
+ * most the blocks of that write are damaged, at the end of the file.
+ */
 static void submit(struct direct *direct)
 {
 	struct io_uring_sqe *sqe;
@@ -471,13 +471,13 @@ static void submit(struct direct *direct)
 			leave_ring(direct, strerror(-result));
 		}
 		done = pwritev(direct->sink->fd, vectors, (int)count, (off_t)offset);
-		finished(direct, done < 0 ? -errno : done);
+		process_result(direct, done < 0 ? -errno : done);
 	}
 }
 
 /*
- * Until what is on its way is through.  Its blocks are the kernel's until then, whatever becomes of the
- * waiting: where that is refused, the end is looked for in the memory that the queue is in.
+ * Wait for the running write: until it ends the kernel reads its blocks, so they must stay.  If the
+ * kernel refuses to wait, poll the completion queue, which is in shared memory.
  */
 static void wait_for(struct direct *direct, struct io_uring_cqe **cqe)
 {
@@ -507,7 +507,7 @@ void direct_step(struct direct *direct, bool wait)
 			return;
 		result = cqe->res;
 		io_uring_cqe_seen(&direct->ring, cqe);
-		finished(direct, result);
+		process_result(direct, result);
 		ease_rings(direct);
 		grow_queue(direct);
 	}
@@ -539,8 +539,8 @@ void direct_add(struct direct *direct, const struct tb_block *block, struct tb_d
 	entry->device = device;
 	if (device)
 		entry->ref = *ref;
-	if (held_of(direct, entry))
-		++*held_of(direct, entry);
+	if (ring_held_count(direct, entry))
+		++*ring_held_count(direct, entry);
 	entry->owned = owned;
 	entry->copied = false;
 	direct->waiting += (uint64_t)1 << block->size_log2;
@@ -565,7 +565,7 @@ void direct_close(struct direct *direct)
 		io_uring_queue_exit(&direct->ring);
 	if (direct->allocated > direct->sink->bytes &&
 	    ftruncate(direct->sink->fd, (off_t)direct->sink->bytes) < 0)
-		note("%s: what was allocated beyond its end stays so: %s", direct->sink->name,
+		note("%s: the space allocated beyond its end stays allocated: %s", direct->sink->name,
 		     strerror(errno));
 	free_memory(direct);
 }

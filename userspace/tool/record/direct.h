@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writing to a file while the reader goes on: blocks straight from where they are, by io_uring
- * and past the page cache where the kernel and the file system let us.
+ * Write blocks to a file while the reader goes on: straight from the rings, with io_uring and
+ * O_DIRECT where the kernel and the file system support them.
  */
 #ifndef TRACEBUF_DIRECT_H
 #define TRACEBUF_DIRECT_H
@@ -14,28 +14,29 @@
 
 struct direct;
 
-/* For the file of @sink, blocks of @least bytes and more; NULL: not for this file, or no memory */
+/* Open a writer for the file of @sink; @least: size of the smallest block.  NULL: not a regular
+ * file, or no memory */
 struct direct *direct_open(struct sink *sink, size_t least);
-/* All that is left is written, and the file is as long as its blocks; what fails is in the sink */
+/* Write the rest of the queue, and truncate the file to its blocks; errors go into the sink */
 void direct_close(struct direct *direct);
 
-/* For -v: "io_uring, O_DIRECT ...", and why not */
+/* For -v: "io_uring, O_DIRECT ...", or the reason why one of them is not used */
 const char *direct_way(const struct direct *direct, char text[256]);
 
-/* How many blocks it can take now */
+/* How many blocks the queue has room for */
 unsigned int direct_room(const struct direct *direct);
-/* Bytes of those that are not written yet */
+/* Bytes of the blocks in the queue */
 uint64_t direct_waiting(const struct direct *direct);
-/* Add a block behind the others.  When it is written @ref is given back to @device, or @owned is
- * freed.  There must be room.  Where a ring has many blocks here direct_step() copies some of them
- * and gives them back at once, within the limit of the sink's backlog. */
+/* Append a block to the queue, which must have room.  Once the block is written, @ref is released
+ * to @device, and @owned is freed.  If a ring has many blocks in the queue, direct_step() copies
+ * some of them and releases them early, within the limit of the sink's backlog. */
 void direct_add(struct direct *direct, const struct tb_block *block, struct tb_device *device,
 		const struct tb_ref *ref, void *owned);
-/* See what is finished, go on with what waits; @wait: until something is finished */
+/* Process a finished write, and start the next; @wait: first wait for the running write */
 void direct_step(struct direct *direct, bool wait);
-/* Until nothing is left */
+/* Write all blocks in the queue */
 void direct_finish(struct direct *direct);
-/* For poll(): POLLIN when direct_step() has something to do; -1: never */
+/* File for poll(): POLLIN when the running write has finished; -1: no write runs */
 int direct_fd(const struct direct *direct);
 
 #endif /* TRACEBUF_DIRECT_H */

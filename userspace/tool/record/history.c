@@ -2,9 +2,10 @@
 /*
  * The history of a provider; see history.h.
  *
- * Commands find the recorder by the pid file, which it locks.  A snapshot asks it to finish its
- * file: it creates the request, sends SIGUSR2, and waits until the recorder has deleted the
- * request.  Snapshots of a provider take turns: they lock the folder.
+ * Other commands find the recorder by its pid file, which the recorder locks.  A snapshot asks the
+ * recorder to finish its file: the snapshot creates the request file, sends SIGUSR2, and waits
+ * until the recorder has deleted the request.  Snapshots of a provider lock the folder, so they run
+ * one after the other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@
 #define HISTORY_WAIT_MS 10
 #define HISTORY_PATIENCE 6000		/* such waits: a minute */
 
-/* ---- where it is ---- */
+/* ---- folder ---- */
 
 int history_find(struct history *history, const char *folder, const char *provider)
 {
@@ -50,7 +51,7 @@ int history_find(struct history *history, const char *folder, const char *provid
 	return 0;
 }
 
-/* The folder and those above it; only the last is secret */
+/* Create the folder and its parents; other users may read only the parents */
 static int make_folder(const struct history *history)
 {
 	char path[PATH_MAX], *slash;
@@ -73,10 +74,10 @@ int history_prepare(const struct history *history, uint64_t memory)
 	uint64_t room;
 
 	if (result || stat(history->folder, &status) < 0 || statfs(history->folder, &system) < 0)
-		return complain("%s: cannot be made: %s", history->folder,
+		return complain("%s: cannot be created: %s", history->folder,
 				strerror(result ? -result : errno));
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & 022)
-		return complain("%s: other users can write there", history->folder);
+		return complain("%s: other users own this folder, or can write to it", history->folder);
 	if (system.f_type != TMPFS_MAGIC)
 		return complain("%s is not in memory: mount a tmpfs at /run", history->folder);
 	pid = history_recorder(history);
@@ -85,16 +86,16 @@ int history_prepare(const struct history *history, uint64_t memory)
 		       complain("a recorder already keeps a history of this provider: process %d",
 				pid);
 	history_forget(history);
-	/* with the room that the old files took; if that fails, without it */
+	/* count the room of the deleted files, too; if this fails, the first result is used */
 	(void)!statfs(history->folder, &system);
 	room = (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
 	if (room < memory)
-		return complain("%s has room for %.0f MiB only: give it more ('mount -o remount,size=...'), or lower --memory",
+		return complain("%s has room for only %.0f MiB: enlarge the tmpfs ('mount -o remount,size=...'), or lower --memory",
 				history->folder, (double)room / (1 << 20));
 	return EXIT_FINE;
 }
 
-/* ---- its recorder ---- */
+/* ---- recorder ---- */
 
 int history_recorder(const struct history *history)
 {
@@ -115,7 +116,7 @@ int history_recorder(const struct history *history)
 	return result;
 }
 
-/* Until @path has gone, or the recorder has; -ETIMEDOUT */
+/* Wait until @path is deleted (if not NULL), or the recorder has ended; -ETIMEDOUT */
 static int wait_for_recorder(const struct history *history, const char *path)
 {
 	unsigned int patience = HISTORY_PATIENCE;
@@ -172,7 +173,7 @@ int history_stop(const struct history *history)
 				 strerror(-result)) : EXIT_FINE;
 }
 
-/* ---- its files ---- */
+/* ---- files ---- */
 
 static void name_files(struct series *series, const struct history *history)
 {
@@ -213,7 +214,7 @@ void history_close(struct history_parts *parts)
 	parts->fds = NULL;
 }
 
-/* Each file is open until it has been written: as many as this process may have */
+/* All files are open at once: raise the limit of open files */
 static void allow_files(void)
 {
 	struct rlimit limit;
@@ -221,7 +222,7 @@ static void allow_files(void)
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
-	/* if that fails, open() says which file cannot be opened */
+	/* if this fails, open() fails later */
 	(void)!setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -260,7 +261,7 @@ int history_open(const struct history *history, bool finished, struct history_pa
 	result = series_numbers(&series, &numbers, &count);
 	if (result)
 		return result == -ENOENT ? 0 : result;
-	/* the last one is being written */
+	/* the recorder is writing the last file */
 	if (finished && count)
 		count--;
 	allow_files();

@@ -2,8 +2,9 @@
 /*
  * The contents of a history; see history.h.
  *
- * Files put together in their order are one trace.  A recorder that was killed may have left a
- * part of a frame at the end of its last file: it is left out, so that what follows can be read.
+ * The files in their order, one after the other, are a trace.  A recorder that was killed may have
+ * left part of a frame at the end of its last file: this code writes only whole frames and blocks,
+ * so that readers can read on after it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,8 +25,8 @@
 
 /* ---- frames and blocks ---- */
 
-/* The whole frame or block at @data, where @size bytes are: its bytes; 0: there is none.
- * @events: out: in it */
+/* Return the bytes of the frame or block at @data, if all of it is in @size bytes; else 0.
+ * @events: out: its events */
 static size_t whole_piece(const unsigned char *data, size_t size, uint64_t *events)
 {
 	struct tb_pack_frame frame;
@@ -45,7 +46,7 @@ static size_t whole_piece(const unsigned char *data, size_t size, uint64_t *even
 	return (size_t)1 << block.size_log2;
 }
 
-/* The bytes of all whole pieces; @events: in them */
+/* Return the bytes of all whole frames and blocks; @events: out: their events */
 static size_t whole_pieces(const unsigned char *data, size_t size, uint64_t *events)
 {
 	size_t at = 0, bytes;
@@ -60,10 +61,10 @@ static size_t whole_pieces(const unsigned char *data, size_t size, uint64_t *eve
 }
 
 /**
- * struct part - a file, copied into memory
- * @data: to be freed
- * @whole: bytes of whole pieces
- * @events: in them
+ * struct part - a copy of a file in memory
+ * @data: the copy, which the caller frees
+ * @whole: bytes of whole frames and blocks
+ * @events: their events
  */
 struct part {
 	unsigned char *data;
@@ -71,7 +72,7 @@ struct part {
 	uint64_t events;
 };
 
-/* Not a mapping: a recorder whose write failed shortens its file */
+/* Copy the file: a mapping would fault if the recorder truncates the file after a failed write */
 static int read_part(int fd, struct part *part)
 {
 	size_t size = 0, room;
@@ -99,7 +100,7 @@ static int read_part(int fd, struct part *part)
 	return 0;
 }
 
-/* ---- into a file ---- */
+/* ---- writing into a file ---- */
 
 int history_write(const struct history_parts *parts, struct sink *sink)
 {
@@ -150,9 +151,9 @@ int history_snapshot(const struct history *history, const char *path)
 	return EXIT_FINE;
 }
 
-/* ---- how much it is ---- */
+/* ---- totals ---- */
 
-/* When the first event was; 0: not known */
+/* Wall-clock time of the first event, ns; 0: not known */
 static uint64_t first_time(const struct part *part)
 {
 	struct tb_cursor *cursor;

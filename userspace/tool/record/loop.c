@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recording while it runs, and its end: one poll() waits for all there is to wait for -
- * blocks, signals, writes that are finished, the time.
+ * A recording while it runs, and its end.  One poll() waits for blocks, signals, finished writes,
+ * perf's records and the time.
  *
- * When there are several files each gets a reader of its own, an open file of the device: the
- * kernel gives each the durable buffer from the oldest complete state that what is still in the
- * rings needs.  So every file can be read by itself.
+ * Each file of a rotation gets a reader of its own, an open file of the device.  The kernel gives
+ * each reader the durable blocks from the oldest complete state that events still in the rings
+ * need.  So every file can be read by itself.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 #include "tool/device/device.h"
 
 #define PROGRESS_NS 250000000ull
-#define RETRY_NS 10000000000ull		/* a file that could not be opened */
+#define RETRY_NS 10000000000ull		/* after the next file could not be opened */
 
 uint64_t now_ns(void)
 {
@@ -87,14 +87,14 @@ static int wait_ms(const struct record *record, uint64_t end)
 	return (int)((left + 999999) / 1000000);
 }
 
-/* By a session of its own: this one's is for the end */
-static void take_one(struct record *record)
+/* Use a new session: the recorder's session reads the blocks at the end */
+static void take_signal_snapshot(struct record *record)
 {
 	struct tb_device *device;
 	char name[STAMPED_NAME];
 
 	if (record->query.mode != TB_MODE_CIRCULAR) {
-		note("SIGUSR1 takes a snapshot in circular mode (-m circular); this is %s mode, everything gets into the file",
+		note("SIGUSR1 takes a snapshot only in circular mode (-m circular); this recording is in %s mode, and writes all events to the file",
 		     tb_mode_name(record->query.mode));
 		return;
 	}
@@ -106,24 +106,24 @@ static void take_one(struct record *record)
 	tb_device_close(device);
 }
 
-static void take_turn(struct record *record)
+static void request_rotation(struct record *record)
 {
 	if (record->series.given)
 		record->rotate = true;
 	else
-		note("SIGUSR2 begins the next file where there are several (--rotate signal); this recording has one");
+		note("SIGUSR2 begins the next file only with --rotate; this recording has one file");
 }
 
-/* True when it is to end */
-static bool take_signals(struct record *record)
+/* Returns true if the recording is to end */
+static bool handle_signals(struct record *record)
 {
 	struct signalfd_siginfo info;
 
 	while (read(record->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGUSR1)
-			take_one(record);
+			take_signal_snapshot(record);
 		else if (info.ssi_signo == SIGUSR2)
-			take_turn(record);
+			request_rotation(record);
 		else if (info.ssi_signo != SIGCHLD)
 			record->caught = (int)info.ssi_signo;
 		record->sink.stopping = record->caught;
@@ -140,7 +140,7 @@ static int record_move(struct record *record)
 
 static int record_drain(struct record *record)
 {
-	/* nothing is recorded any more that would need room */
+	/* the recording has stopped, so the rings need no room: make no more copies */
 	record->backlog.limit = 0;
 	if (record->channels)
 		return channels_drain(record->channels, &record->sink);
@@ -159,12 +159,13 @@ struct tb_device *record_reader(struct record *record)
 	result = tb_device_share_map(reader, record->device);
 	if (!result)
 		return reader;
-	complain("cannot use the mapping: %s", strerror(-result));
+	complain("the next file's reader cannot use the mapping of the rings: %s",
+		 strerror(-result));
 	tb_device_close(reader);
 	return NULL;
 }
 
-static void file_due(struct record *record, uint64_t now)
+static void set_next_file_time(struct record *record, uint64_t now)
 {
 	record->next_file = record->series.seconds > 0 ?
 			    now + (uint64_t)(record->series.seconds * 1e9) : UINT64_MAX;
@@ -175,7 +176,7 @@ static int next_file(struct record *record)
 	struct tb_query query;
 	int failed;
 
-	/* what ends a recording, and is told to each new reader then, is for the last file */
+	/* stopped: no more files, because each new reader would get the end of the recording */
 	if (tb_device_query(record->device, &query) < 0 || query.state != TB_STATE_RUNNING) {
 		record->sink.way.most = 0;
 		record->next_file = UINT64_MAX;
@@ -193,7 +194,7 @@ static int next_file(struct record *record)
 		record->next_file = now_ns() + RETRY_NS;
 		return 0;
 	}
-	file_due(record, now_ns());
+	set_next_file_time(record, now_ns());
 	record->sink.way.most = record->series.bytes;
 	series_trim(&record->series, now_ns());
 	if (record->sink.failed)
@@ -201,7 +202,7 @@ static int next_file(struct record *record)
 	if (record->verbose)
 		sink_describe(&record->sink);
 	service_notify("STATUS=Recording into %s", record->sink.name);
-	/* the next reader can only be one when this is none any more */
+	/* a provider has one reader at a time */
 	tb_device_close(record->reader);
 	record->reader = record_reader(record);
 	return record->reader ? 0 : -EPROTO;
@@ -215,8 +216,8 @@ static bool file_full(const struct record *record)
 }
 
 /*
- * What was recorded up to now goes to this file, or if that is full to the next: as far as there
- * are not more blocks than the rings have
+ * Write all events recorded up to now; with @next, begin the next file whenever one is full.  Stop
+ * after as many blocks as the rings have: by then all blocks are newer than the call.
  */
 static int empty_rings(struct record *record, bool next)
 {
@@ -242,8 +243,8 @@ static int empty_rings(struct record *record, bool next)
 }
 
 /*
- * End this file and begin the next.  On a request, or when the time of this file is over, all events
- * up to now go into it first; if --memory limits all files, into as many files as that takes.
+ * End this file and begin the next.  For SIGUSR2, or at the end of the file's time, first write all
+ * events up to now: into this file, or with --memory into as many files as they need.
  */
 static int record_next(struct record *record)
 {
@@ -271,16 +272,15 @@ static bool next_due(const struct record *record)
 
 /* ---- waiting ---- */
 
-/* What there is, for some time; 0, -ENODATA the end, others */
+/* Move blocks for a limited time; 0; -ENODATA: the recording has ended; other -errno */
 static int move_some(struct record *record)
 {
 	unsigned int passes;
 	int moved;
 
 	/*
-	 * As few system calls as possible: where those are recorded,
-	 * these are, too, and with small buffers they would fill one
-	 * while they empty one.
+	 * Make few system calls: they may be recorded themselves, and with small buffers they could
+	 * fill one buffer while they empty another.
 	 */
 	for (passes = 0; passes < 64; passes++) {
 		moved = record_move(record);
@@ -294,7 +294,7 @@ static int move_some(struct record *record)
 	return 0;
 }
 
-/* What to wait for blocks with */
+/* The entry of poll() that waits for blocks, if the sink has room */
 static struct pollfd wait_blocks(const struct record *record)
 {
 	bool streaming = record->query.mode == TB_MODE_STREAMING;
@@ -313,7 +313,7 @@ int record_loop(struct record *record)
 	int result;
 
 	record->started = record->shown = now_ns();
-	file_due(record, record->started);
+	set_next_file_time(record, record->started);
 	if (record->seconds > 0)
 		end = record->started + (uint64_t)(record->seconds * 1e9);
 	for (;;) {
@@ -327,10 +327,10 @@ int record_loop(struct record *record)
 		if (poll(wait, 4, wait_ms(record, end < record->next_file ?
 					  end : record->next_file)) < 0 && errno != EINTR)
 			return -errno;
-		if ((wait[0].revents && take_signals(record)) || now_ns() >= end)
+		if ((wait[0].revents && handle_signals(record)) || now_ns() >= end)
 			return 0;
 		if (wait[1].revents & (POLLHUP | POLLERR))
-			return 0;	/* stopped by someone else, or full */
+			return 0;	/* another program stopped the recording, or it is full */
 		if ((streaming && wait[1].revents & POLLIN) || wait[2].revents) {
 			result = move_some(record);
 			if (result < 0)
@@ -349,7 +349,7 @@ int record_loop(struct record *record)
 
 /* ---- after ---- */
 
-/* That the rings alone would not have been enough */
+/* Say if blocks were copied to keep the rings free */
 static void note_backlog(const struct record *record)
 {
 	if (record->backlog.most)
@@ -358,7 +358,7 @@ static void note_backlog(const struct record *record)
 		     "; there was no room for more (--backlog)" : "");
 }
 
-/* What the recorder itself took, without COMMAND */
+/* Show the processor time of the recorder, without COMMAND */
 static void show_usage(const struct tb_stats *sum)
 {
 	struct rusage usage;
@@ -368,7 +368,7 @@ static void show_usage(const struct tb_stats *sum)
 		return;
 	user = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
 	system = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
-	note("the recorder ran for %.3f s, %.3f of it in the kernel: %.3f s for a million events",
+	note("the recorder used %.3f s of processor time, %.3f s of it in the kernel: %.3f s for a million events",
 	     user + system, system, sum->delivered ?
 	     (user + system) / (double)sum->delivered * 1e6 : 0.0);
 }
@@ -380,7 +380,7 @@ int record_finish(struct record *record, int result)
 	int status = EXIT_FINE, stopped, drained;
 
 	service_stopping();
-	/* what is in the rings may be more than a file is to have: as long as there can be others */
+	/* begin further files while the recording runs: next_file() makes none after the stop */
 	if (!result && record->series.bytes && !record->sink.failed)
 		result = empty_rings(record, true);
 	if (result == -ENODATA || result == -EIO)
@@ -396,7 +396,7 @@ int record_finish(struct record *record, int result)
 	else if (result < 0)
 		status = complain("recording ended early: %s", strerror(-result));
 	else if (drained < 0)
-		status = complain("the last blocks could not be fetched: %s",
+		status = complain("the last blocks could not be read: %s",
 				  strerror(-drained));
 	if (tb_device_query(record->device, &record->query) < 0 ||
 	    read_stats(record->device, record->query.nr_cpus, record->each,
@@ -417,10 +417,10 @@ int record_finish(struct record *record, int result)
 	if (record->verbose)
 		show_usage(&sum);
 	if (record->verbose && record->sink.files_left_out)
-		note("files that %u processes had open at the start have no names, for lack of permission or time",
+		note("files that %u processes had open at the start have no names: they could not be read, or not in time",
 		     record->sink.files_left_out);
 	if (record->sink.unwritten)
-		note("warning: %" PRIu64 " of the events delivered could not be written",
+		note("warning: %" PRIu64 " delivered events could not be written",
 		     record->sink.unwritten);
 	if (warn_stopped(&record->query) && status == EXIT_FINE)
 		status = EXIT_WRONG;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which files' code is mapped where in which process; see mappings.h.
+ * Mappings of code in all processes, over time; see mappings.h.
  *
- * /proc/PID/maps has what is there when it is read; perf's records (perf_records.h) tell of each
- * change.  They are open before /proc is read, so nothing falls between.
+ * /proc/PID/maps has the mappings at one moment; perf's records (perf_records.h) report each
+ * change.  The recorder opens perf's buffers before it reads /proc, so it misses no change.
  *
- * When the kernel had no room for a record, or we have none (ENTRIES_MAX), nothing that we know is
- * certain from then on: TB_MAPPING_UNKNOWN says so, and /proc is read again.
+ * If the kernel lost records, TB_MAPPING_UNKNOWN marks the time without them, and /proc is read
+ * again.  If this program has no memory for an entry (ENTRIES_MAX), TB_MAPPING_UNKNOWN marks the
+ * rest of the recording.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -35,7 +36,7 @@ struct file {
 struct known {
 	struct tb_mapping mapping;
 	const struct file *file;
-	uint32_t order;			/* of being added */
+	uint32_t order;			/* number of entries added before */
 };
 
 struct mappings {
@@ -43,9 +44,9 @@ struct mappings {
 	size_t count, room;
 	uint32_t added;
 	bool   full;
-	uint64_t lost_since;		/* records are missing from then on; 0: none */
+	uint64_t lost_since;		/* perf's records are missing since then; 0: none */
 	void  *files;			/* tree of struct file */
-	bool   unfollowed;
+	bool   unfollowed;		/* perf reports no changes */
 };
 
 static uint64_t monotonic_ns(void)
@@ -56,7 +57,7 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/* ---- what is known ---- */
+/* ---- the list of mappings ---- */
 
 static int compare_files(const void *a, const void *b)
 {
@@ -69,9 +70,9 @@ static int compare_files(const void *a, const void *b)
 	return memcmp(first->bytes, second->bytes, (size_t)first->build_id + first->path);
 }
 
-/* The one file of that ID and path; NULL: no memory */
-static const struct file *file_of(struct mappings *mappings, const void *build_id, size_t id_bytes,
-				  const char *path)
+/* Find or add the file with this build ID and path; NULL: no memory */
+static const struct file *get_file(struct mappings *mappings, const void *build_id, size_t id_bytes,
+				   const char *path)
 {
 	size_t path_bytes = strnlen(path, PATH_BYTES_MAX);
 	struct file *file = malloc(sizeof(*file) + id_bytes + path_bytes);
@@ -104,8 +105,8 @@ static bool has_room(struct mappings *mappings)
 	return true;
 }
 
-/* There is no room: nothing counts from @since on, nor anything that comes */
-static void give_up(struct mappings *mappings, uint64_t since)
+/* No room: replace all entries from @since on by one TB_MAPPING_UNKNOWN, and add no more */
+static void stop_adding(struct mappings *mappings, uint64_t since)
 {
 	size_t i, kept = 0;
 
@@ -113,7 +114,7 @@ static void give_up(struct mappings *mappings, uint64_t since)
 	for (i = 0; i < mappings->count; i++)
 		if (mappings->list[i].mapping.since < since)
 			mappings->list[kept++] = mappings->list[i];
-	/* all of them are as old: then there is nothing to take back */
+	/* all entries are older: drop the last one, to have room for TB_MAPPING_UNKNOWN */
 	if (mappings->room && kept == mappings->room)
 		kept--;
 	mappings->count = kept;
@@ -129,7 +130,7 @@ static void add(struct mappings *mappings, const struct tb_mapping *mapping,
 	if (mappings->full)
 		return;
 	if (!has_room(mappings) || (mapping->kind == TB_MAPPING_CODE && !file)) {
-		give_up(mappings, mapping->since);
+		stop_adding(mappings, mapping->since);
 		return;
 	}
 	mappings->list[mappings->count++] = (struct known){
@@ -137,9 +138,9 @@ static void add(struct mappings *mappings, const struct tb_mapping *mapping,
 	};
 }
 
-/* ---- what exists: /proc ---- */
+/* ---- existing mappings, from /proc ---- */
 
-/* A file that a scan has met: most are mapped by many processes */
+/* A file that the scan has looked up: many processes map the same files */
 struct seen {
 	uint64_t device, inode;
 	const struct file *file;
@@ -168,7 +169,7 @@ static const struct file *file_seen(struct mappings *mappings, struct scan *scan
 	void *node = key->inode ? tfind(key, &scan->seen, compare_seen) : NULL;
 	size_t bytes;
 
-	/* one file may have several names */
+	/* an inode may have several names: the path must match, too */
 	if (node) {
 		const struct file *file = (*(struct seen **)node)->file;
 
@@ -178,7 +179,7 @@ static const struct file *file_seen(struct mappings *mappings, struct scan *scan
 	}
 	bytes = key->inode ?
 		build_ids_read(&scan->build_ids, pid, range, path, build_id) : 0;
-	key->file = file_of(mappings, build_id, bytes, path);
+	key->file = get_file(mappings, build_id, bytes, path);
 	if (node || !key->inode || !key->file)
 		return key->file;
 	made = malloc(sizeof(*made));
@@ -224,14 +225,14 @@ static void scan_process(struct mappings *mappings, struct scan *scan, unsigned 
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	file = fopen(name, "re");
 	if (!file)
-		return;		/* it has ended, or is not ours */
+		return;		/* the process has ended, or access is denied */
 	while (getline(&line, &room, file) > 0)
 		scan_line(mappings, scan, pid, line);
 	free(line);
 	fclose(file);
 }
 
-/* All processes there are, as from @since on */
+/* Add the code mappings of all processes, as valid since @since */
 static void scan(struct mappings *mappings, uint64_t since)
 {
 	struct scan scan = { .since = since };
@@ -248,7 +249,7 @@ static void scan(struct mappings *mappings, uint64_t since)
 	tdestroy(scan.seen, free);
 }
 
-/* ---- what happens ---- */
+/* ---- changes, from perf ---- */
 
 struct record_mmap2 {
 	struct perf_event_header header;
@@ -278,7 +279,7 @@ static void take_mmap(struct mappings *mappings, const struct record_mmap2 *reco
 	};
 
 	add(mappings, &mapping,
-	    file_of(mappings, record->build_id, known && record->build_id_size <= BUILD_ID_MAX ?
+	    get_file(mappings, record->build_id, known && record->build_id_size <= BUILD_ID_MAX ?
 		    record->build_id_size : 0, record->path));
 }
 
@@ -314,8 +315,8 @@ void mappings_record(struct mappings *mappings, const struct perf_event_header *
 	}
 }
 
-/* After a loss */
-static void catch_up(struct mappings *mappings)
+/* perf lost records: mark the time as unknown, and read /proc again */
+static void rescan_after_loss(struct mappings *mappings)
 {
 	uint64_t now = monotonic_ns();
 	struct tb_mapping unknown = {
@@ -331,10 +332,10 @@ static void catch_up(struct mappings *mappings)
 void mappings_records_done(struct mappings *mappings)
 {
 	if (mappings->lost_since)
-		catch_up(mappings);
+		rescan_after_loss(mappings);
 }
 
-/* ---- from the beginning to the end ---- */
+/* ---- open and close ---- */
 
 struct mappings *mappings_open(void)
 {
@@ -361,7 +362,10 @@ void mappings_close(struct mappings *mappings)
 
 /* ---- notes ---- */
 
-/* Does one of these, sorted, lie in it?  A return address may be the byte behind the last call. */
+/*
+ * Does @mapping contain one of the sorted @addresses?  Its end counts, too: a return address may be
+ * the byte after the last call.
+ */
 static bool contains(const struct tb_mapping *mapping, const uint64_t *addresses, size_t count)
 {
 	size_t low = 0, high = count, middle;
@@ -376,7 +380,7 @@ static bool contains(const struct tb_mapping *mapping, const uint64_t *addresses
 	return low < count && addresses[low] - mapping->start <= mapping->size;
 }
 
-/* By time; what was added first comes first */
+/* By time, then in the order of adding */
 static int compare_known(const void *a, const void *b)
 {
 	const struct known *first = a, *second = b;
@@ -397,7 +401,10 @@ static void mark(unsigned char *pids, uint32_t pid)
 		pids[pid / 8] |= (unsigned char)(1u << pid % 8);
 }
 
-/* The processes with code that is needed, and all that have it from them; entries are in order */
+/*
+ * Mark the processes with mappings that contain @addresses, and the processes forked from these,
+ * which inherit them.  The list is sorted by time, so parents are marked before their children.
+ */
 static void mark_needed(const struct mappings *mappings, const uint64_t *addresses, size_t count,
 			unsigned char *pids)
 {
@@ -416,7 +423,7 @@ static void mark_needed(const struct mappings *mappings, const uint64_t *address
 	}
 }
 
-static int put(const struct known *entry, struct notes *notes)
+static int add_note(const struct known *entry, struct notes *notes)
 {
 	struct {
 		struct tb_mapping mapping;
@@ -451,7 +458,7 @@ int mappings_notes(struct mappings *mappings, const uint64_t *addresses, size_t 
 		mapping = &mappings->list[i].mapping;
 		if (mapping->kind == TB_MAPPING_CODE ? contains(mapping, addresses, count) :
 		    mapping->kind == TB_MAPPING_UNKNOWN || has(pids, mapping->pid))
-			result = put(&mappings->list[i], notes);
+			result = add_note(&mappings->list[i], notes);
 	}
 	free(pids);
 	return result;

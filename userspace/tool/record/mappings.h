@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which files' code is mapped where in which process: what names the addresses of user stacks
- * later.  At the end of a file the mappings that contain a recorded address go into notes
+ * Mappings of code in all processes, over time: readers need them to name the addresses of user
+ * stacks.  At the end of a file the mappings that contain recorded addresses go into notes
  * (TB_EV_MAPPING).
  */
 #ifndef TRACEBUF_MAPPINGS_H
@@ -14,23 +14,23 @@
 struct mappings;
 struct perf_event_header;
 
-/* With what processes have mapped now; NULL: no memory */
+/* Open, and read the mappings that exist now; NULL: no memory */
 struct mappings *mappings_open(void);
 
-/* There are no records of perf: at the end processes are looked at once more */
+/* perf reports no changes: mappings_notes() then reads the mappings of all processes again */
 void mappings_unfollowed(struct mappings *mappings);
 
-/* A record of perf; @time: its time; @before: that of the one before on its CPU */
+/* Add a record of perf; @time: its time; @before: time of the record before it on its CPU */
 void mappings_record(struct mappings *mappings, const struct perf_event_header *header,
 		     uint64_t time, uint64_t before);
-/* After some of them */
+/* After a batch of records: if some were lost, read the mappings again */
 void mappings_records_done(struct mappings *mappings);
 
 /**
- * mappings_notes - add what the readers of these addresses need
- * @addresses: of user stacks, sorted; @count of them
+ * mappings_notes - add the mappings that contain @addresses, and forks and execs of the processes
+ * @addresses: sorted addresses of user stacks, @count of them
  *
- * May be called again, for another file of the same recording.  Return: 0 or -ENOMEM.
+ * The caller may call this for each file of a recording.  Return: 0 or -ENOMEM.
  */
 int mappings_notes(struct mappings *mappings, const uint64_t *addresses, size_t count,
 		   struct notes *notes);

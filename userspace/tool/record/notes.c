@@ -16,7 +16,7 @@ static struct tb_block *last_block(const struct notes *notes)
 				   ((notes->blocks - 1) << NOTE_LOG2));
 }
 
-/* The memory has room for a power of two of blocks */
+/* The memory always has room for a power of two of blocks: double it when that many are used */
 static int make_room(struct notes *notes)
 {
 	unsigned char *grown;
@@ -52,7 +52,7 @@ static struct tb_block *new_block(struct notes *notes)
 	return block;
 }
 
-/* What is not used says so; a block that is full has nothing to say */
+/* Fill the rest of the block with a pad, and set TB_BLOCK_FLUSHED; a full block needs neither */
 static void end_block(struct tb_block *block)
 {
 	uint32_t rest = (NOTE_BYTES - block->data) / TB_ELEMENT_SIZE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Notes: blocks that a program which has read a recording puts into the file.
+ * Notes: blocks that the recorder, not the kernel, writes into the file.
  */
 #ifndef TRACEBUF_NOTES_H
 #define TRACEBUF_NOTES_H
@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A note's size: what O_DIRECT wants is no larger */
+/* Block size of notes: a multiple of the alignment that O_DIRECT needs */
 #define NOTE_LOG2 12
 
 /**
- * struct notes - blocks of notes, being filled
- * @data: memory, aligned to the size of a block; to be freed; NULL: none
- * @blocks: how many are in it
- * @first: sequence number of the first: there may be others in the file
- * @provider: whose recording they are of
+ * struct notes - blocks of notes
+ * @data: the blocks, aligned to the size of a block; the owner frees it; NULL: none
+ * @blocks: number of blocks
+ * @first: sequence number of the first block: the file may have earlier notes
+ * @provider: provider of the recording
  */
 struct notes {
 	unsigned char *data;
@@ -25,7 +25,7 @@ struct notes {
 	uint16_t provider;
 };
 
-/* One event more; -ENOMEM.  What was added before stays whole. */
+/* Append an event; 0 or -ENOMEM.  After -ENOMEM the earlier events are still valid. */
 int notes_add(struct notes *notes, uint16_t id, const void *payload, size_t bytes);
 
 static inline size_t notes_bytes(const struct notes *notes)

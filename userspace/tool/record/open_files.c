@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What processes have open when the recording starts; see open_files.h.
+ * The files that processes have open when the recording starts; see open_files.h.
  *
- * The thread reads one link for each file, and little else: where system calls are recorded, its
- * own are, too.  It ends after TIME_NS, whatever is left.  Its priority is no better than that of
- * other programs.
+ * A thread reads /proc/PID/fd.  It makes few system calls, about one a file, because the recording
+ * may contain them.  It ends after TIME_NS, even if files are left, and has the priority of an
+ * ordinary program.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -30,11 +30,11 @@
 #define PROCESS_FILES_MAX 1024
 #define NAME_BYTES_MAX 127
 #define TIME_NS 200000000ull
-#define STANDARD_FILES 3		/* programs that exec starts often have them, too */
+#define STANDARD_FILES 3		/* programs often inherit these at exec */
 
 struct open_file {
 	struct tb_open_file record;
-	uint64_t socket;		/* its inode, 0: it is none */
+	uint64_t socket;		/* inode of the socket; 0: not a socket */
 	char *name;
 };
 
@@ -43,9 +43,9 @@ struct open_files {
 	size_t nr_pids;
 	struct open_file *list;
 	size_t count, room;
-	struct open_file **sockets;	/* by inode, while they get names */
+	struct open_file **sockets;	/* sorted by inode, only in name_sockets() */
 	size_t nr_sockets;
-	unsigned int left_out;
+	unsigned int left_out;		/* processes */
 	uint64_t until;			/* CLOCK_MONOTONIC in ns */
 	atomic_bool stop;
 	bool running;
@@ -91,7 +91,7 @@ static bool add(struct open_files *files, const struct tb_open_file *record, con
 	return true;
 }
 
-/* At most NAME_BYTES_MAX: of a long name the end says more */
+/* Cut a name to NAME_BYTES_MAX; keep its end, which says more than its beginning */
 static void shorten(char *name, size_t length)
 {
 	if (length <= NAME_BYTES_MAX)
@@ -100,7 +100,7 @@ static void shorten(char *name, size_t length)
 	memcpy(name, "...", 3);
 }
 
-/* Does exec close it?  Looked up only for standard files: it takes three calls */
+/* Does exec close the file?  Assume so, except for standard files: the answer takes three calls */
 static bool closed_by_exec(int process, const char *number)
 {
 	char name[32], text[256], *flags;
@@ -120,7 +120,7 @@ static bool closed_by_exec(int process, const char *number)
 	return !flags || strtoul(flags + 6, NULL, 8) & O_CLOEXEC;
 }
 
-/* @process, @folder: /proc/PID, and fd in it */
+/* @process: /proc/PID, @folder: /proc/PID/fd; false: no memory */
 static bool read_file(struct open_files *files, uint32_t pid, int process, int folder,
 		      const char *number)
 {
@@ -132,7 +132,7 @@ static bool read_file(struct open_files *files, uint32_t pid, int process, int f
 	uint64_t span;
 
 	if (length <= 0)
-		return true;	/* it has been closed */
+		return true;	/* the process has closed the file */
 	name[length] = 0;
 	record.flags = closed_by_exec(process, number) ? TB_OPEN_FILE_EXEC : 0;
 	span = monotonic_ns() - record.since;
@@ -145,7 +145,7 @@ static bool read_file(struct open_files *files, uint32_t pid, int process, int f
 
 /* ---- processes ---- */
 
-/* false: its files may not be read */
+/* false: no permission to read the files of the process */
 static bool read_process(struct open_files *files, uint32_t pid)
 {
 	unsigned int count = 0;
@@ -157,8 +157,8 @@ static bool read_process(struct open_files *files, uint32_t pid)
 	snprintf(name, sizeof(name), "/proc/%u", pid);
 	process = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (process < 0)
-		return true;	/* it has ended */
-	/* kernel threads have no program, and no files */
+		return true;	/* the process has ended */
+	/* a kernel thread: it has no program, and no files */
 	if (readlinkat(process, "exe", name, sizeof(name)) < 0 && errno != EACCES) {
 		close(process);
 		return true;
@@ -215,7 +215,7 @@ static bool is_late(const void *context)
 	return atomic_load(&files->stop) || monotonic_ns() >= files->until;
 }
 
-/* A socket may be open under several numbers, in several processes */
+/* Name all files of this socket: several processes may have it open */
 static void name_socket(uint64_t inode, const char *text, void *context)
 {
 	struct open_files *files = context;
@@ -259,7 +259,7 @@ static void name_sockets(struct open_files *files)
 
 /* ---- the thread ---- */
 
-/* The recorder is ahead of other programs, so that it loses no events: this need not be */
+/* The recorder may have raised its own priority to lose no events; this thread can wait */
 static void lower_priority(void)
 {
 	static const struct sched_param none;

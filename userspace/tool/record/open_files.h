@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What processes have open when the recording starts: the calls that opened these files are not in
- * it.  Written behind the blocks (TB_EV_OPEN_FILE in notes).
+ * The files that processes have open when the recording starts: the recording does not have the
+ * calls that opened them.  Written behind the blocks (TB_EV_OPEN_FILE in notes).
  */
 #ifndef TRACEBUF_OPEN_FILES_H
 #define TRACEBUF_OPEN_FILES_H
@@ -12,27 +12,28 @@
 struct open_files;
 
 /**
- * open_files_start - read /proc/PID/fd, in a thread of its own
- * @pids: of these processes, @count of them; 0: of all
+ * open_files_start - start a thread that reads /proc/PID/fd
+ * @pids: the processes, @count of them; 0: all processes
  *
- * Call this once the recording runs: then the recording has each call that changes what was read.
- * Return: NULL: no memory.
+ * Call this after the recording has started, so that it has all later calls that open or close
+ * files.  Return: NULL: no memory, or no thread.
  */
 struct open_files *open_files_start(const uint32_t *pids, size_t count);
 
-/* Wait until all is read.  Return: how many processes were left out, for lack of permission or
- * time */
+/* Wait until the thread has ended.  Return: how many processes it left out, for lack of permission
+ * or time */
 unsigned int open_files_wait(struct open_files *files);
-/* The same, but nothing more is read from now on */
+/* The same, but tell the thread to stop reading */
 unsigned int open_files_stop(struct open_files *files);
 
 /**
- * open_files_notes - what was read, as notes
- * @first: number of the first note
- * @provider: whose recording it is
- * @data: out: to be freed; NULL: there is none
+ * open_files_notes - make notes of the files
+ * @first: sequence number of the first block of notes
+ * @provider: provider of the recording
+ * @data: out: blocks of notes, which the caller frees; NULL: none
+ * @bytes: out: size of @data
  *
- * After open_files_wait() or open_files_stop().  Return: 0 or -ENOMEM.
+ * Call this after open_files_wait() or open_files_stop().  Return: 0 or -ENOMEM.
  */
 int open_files_notes(const struct open_files *files, uint64_t first, uint16_t provider,
 		     void **data, size_t *bytes);

@@ -2,8 +2,9 @@
 /*
  * Packing blocks; see pack.h.
  *
- * Frames are independent of each other, so each thread takes the next that nobody has.  Each has an
- * encoder of its own, and all encoders learn from all durable blocks.
+ * Frames are independent of each other, so several threads pack them: each takes the next frame
+ * that no thread has.  Each thread has its own encoder, and all encoders learn from all durable
+ * blocks.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,10 +13,10 @@
 #include "lib/pack/pack.h"
 #include "pack.h"
 
-#define FRAME_BYTES (1u << 20)	/* of blocks: in larger frames they get hardly smaller */
-#define LEVEL 1			/* higher ones take longer, and make columns hardly smaller */
+#define FRAME_BYTES (1u << 20)	/* bytes of blocks in a frame: larger frames save hardly more */
+#define LEVEL 1			/* higher levels are slower, and save hardly more */
 
-/* A thread: @blocks has room for those of a frame */
+/* A thread; @blocks has room for FRAME_BYTES */
 struct worker {
 	struct pack *pack;
 	pthread_t thread;
@@ -43,8 +44,8 @@ static size_t block_size(const struct tb_block *block)
 	return (size_t)1 << block->size_log2;
 }
 
-/* @bytes at @from become those of frame @at */
-static void keep(struct pack *pack, unsigned int at, const void *from, size_t bytes)
+/* Copy the @bytes at @from into the memory of frame @at */
+static void keep_frame(struct pack *pack, unsigned int at, const void *from, size_t bytes)
 {
 	unsigned char *room = pack->room[at];
 
@@ -72,11 +73,11 @@ static void pack_frame(struct worker *worker, unsigned int at)
 		used += block_size(frame->blocks[i]);
 	}
 	if (!tb_packer_frame(worker->packer, worker->blocks, used, &packed, &bytes))
-		keep(worker->pack, at, packed, bytes);
+		keep_frame(worker->pack, at, packed, bytes);
 }
 
-/* As many as there are for this thread; with the lock held */
-static void work(struct worker *worker)
+/* Pack frames until none is left to take; the caller holds the lock */
+static void pack_frames(struct worker *worker)
 {
 	struct pack *pack = worker->pack;
 	unsigned int at;
@@ -98,7 +99,7 @@ static void *worker_run(void *argument)
 
 	pthread_mutex_lock(&pack->lock);
 	while (!pack->over) {
-		work(worker);
+		pack_frames(worker);
 		if (!pack->over)
 			pthread_cond_wait(&pack->more, &pack->lock);
 	}
@@ -171,7 +172,7 @@ void pack_close(struct pack *pack)
 	free(pack);
 }
 
-/* An encoder that lacks memory for it packs less well */
+/* Errors are ignored: an encoder without memory packs less well */
 static void packers_learn(struct pack *pack, const struct tb_block *block)
 {
 	unsigned int i;
@@ -205,7 +206,7 @@ unsigned int pack_blocks(struct pack *pack, const struct tb_block *const *blocks
 	pack->next = 0;
 	if (n > 1)
 		pthread_cond_broadcast(&pack->more);
-	work(&pack->workers[0]);
+	pack_frames(&pack->workers[0]);
 	while (pack->busy)
 		pthread_cond_wait(&pack->done, &pack->lock);
 	pack->nr_frames = 0;

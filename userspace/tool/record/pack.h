@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packing blocks: frames of a packed trace (lib/pack/, docs/abi.md), made by several threads.
+ * Pack blocks into frames of a packed trace (lib/pack/, docs/abi.md), with several threads.
  */
 #ifndef TRACEBUF_PACK_H
 #define TRACEBUF_PACK_H
@@ -12,12 +12,12 @@
 struct pack;
 
 /**
- * struct frame - some blocks
- * @blocks: the first of them, one after the other in an array
- * @count: how many
- * @content: bytes of them
- * @data: the frame, memory of the struct pack
- * @bytes: of this; 0: there was no memory
+ * struct frame - some blocks, and their packed form
+ * @blocks: array of the blocks
+ * @count: number of blocks
+ * @content: bytes of the blocks
+ * @data: the packed frame, in memory of the struct pack
+ * @bytes: size of @data; 0: packing failed, for lack of memory
  */
 struct frame {
 	const struct tb_block *const *blocks;
@@ -27,15 +27,15 @@ struct frame {
 	size_t bytes;
 };
 
-/* At most so many at once */
+/* Most frames that one pack_blocks() makes */
 #define PACK_FRAMES 16
 
-/* @level: of zstd, 0: the usual one; by @threads; NULL: no memory */
+/* @level: of zstd, 0: the default; @threads: including the caller; NULL: no memory */
 struct pack *pack_open(int level, unsigned int threads);
 void pack_close(struct pack *pack);
 
-/* Pack the first of @count blocks.  Returns how many frames these are; they stay as they are until
- * the next call.  Blocks are not needed any more. */
+/* Pack blocks from the first of @count on, into at most PACK_FRAMES frames.  Returns the number of
+ * frames, which are valid until the next call.  The caller may release the blocks in them. */
 unsigned int pack_blocks(struct pack *pack, const struct tb_block *const *blocks,
 			 unsigned int count, struct frame frames[PACK_FRAMES]);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counts of a recording in several files; see parts.h.
+ * The counts of each ring in a recording with several files; see parts.h.
  */
 #include <errno.h>
 #include <stdlib.h>

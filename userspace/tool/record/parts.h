@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a recording's files say of each other: how far each ring had got where one ends and
- * the next one begins, so that each can be checked by itself (struct tb_part).
+ * The counts of each ring at the end of a file and at the beginning of the next (struct tb_part),
+ * so that a reader can check each file by itself.
  */
 #ifndef TRACEBUF_PARTS_H
 #define TRACEBUF_PARTS_H
@@ -11,10 +11,10 @@
 #include "tracebuf.h"
 
 /**
- * struct parts - the counts of what has been written
- * @cpus: by number; those that have no block yet are all zero
- * @count: how many there is room for
- * @provider: whose
+ * struct parts - the counts of the blocks that have been written
+ * @cpus: for each CPU number; all zero for a CPU without blocks
+ * @count: length of @cpus
+ * @provider: provider of the blocks
  */
 struct parts {
 	struct tb_part *cpus;
@@ -22,10 +22,10 @@ struct parts {
 	uint16_t provider;
 };
 
-/* A rolling block is written; -ENOMEM */
+/* Count a rolling block; 0 or -ENOMEM */
 int parts_block(struct parts *parts, const struct tb_block *block);
 
-/* What is to be told, as blocks of notes: @data to be freed, NULL if there is nothing; -ENOMEM */
+/* Make notes of the counts.  The caller frees @data, which is NULL without counts; 0 or -ENOMEM */
 int parts_notes(const struct parts *parts, uint32_t flags, uint64_t first, void **data,
 		size_t *bytes);
 void parts_free(struct parts *parts);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf's records beside samples; see perf_records.h and perf_event_open(2).
+ * Records of perf other than samples; see perf_records.h and perf_event_open(2).
  *
- * One event that counts nothing (PERF_COUNT_SW_DUMMY) on each CPU; the kernel writes into a buffer
- * of that CPU.
+ * This code opens an event that counts nothing (PERF_COUNT_SW_DUMMY) on each CPU.  The kernel
+ * writes records into a buffer of that CPU.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include "perf_records.h"
 
-#define RING_MAPPINGS (256u << 10)	/* bytes of a CPU: some thousand records */
+#define RING_MAPPINGS (256u << 10)	/* bytes of a CPU's buffer: some thousand records */
 #define RING_CGROUPS  (16u << 10)
 
 struct cpu {
@@ -46,8 +46,8 @@ static size_t map_bytes(const struct perf_records *records)
 	return records->ring + page_bytes();
 }
 
-/* Is it in this list of CPUs, as "2-5,7"? */
-static bool listed(const char *path, int number)
+/* Does the file have a list, as "2-5,7", with this CPU? */
+static bool list_has_cpu(const char *path, int number)
 {
 	FILE *file = fopen(path, "re");
 	int first, last;
@@ -65,11 +65,11 @@ static bool listed(const char *path, int number)
 	return found;
 }
 
-/* Opening an event interrupts its CPU */
+/* Leave out isolated CPUs: opening an event interrupts its CPU */
 static bool is_isolated(int number)
 {
-	return listed("/sys/devices/system/cpu/isolated", number) ||
-	       listed("/sys/devices/system/cpu/nohz_full", number);
+	return list_has_cpu("/sys/devices/system/cpu/isolated", number) ||
+	       list_has_cpu("/sys/devices/system/cpu/nohz_full", number);
 }
 
 static int cpu_open(struct perf_records *records, int number, bool mappings)
@@ -144,7 +144,7 @@ int perf_records_open(struct perf_records **made, bool mappings,
 	records->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (records->epoll < 0)
 		result = -errno;
-	/* Mappings need the records of all CPUs: without one CPU's, an old mapping seems to be valid. */
+	/* mappings need the records of all CPUs: if one is missing, an old mapping seems valid */
 	for (number = 0; number < count && !result; number++) {
 		if (!mappings && is_isolated(number))
 			continue;
@@ -164,7 +164,7 @@ int perf_records_fd(const struct perf_records *records)
 	return records ? records->epoll : -1;
 }
 
-/* Its buffer wraps: a record may have its end at the beginning */
+/* Return the record at @at; @copy: memory for a record that wraps around the buffer's end */
 static const struct perf_event_header *record_at(const unsigned char *ring, size_t bytes,
 						 uint64_t at, unsigned char *copy)
 {
@@ -191,14 +191,14 @@ static void step_cpu(struct perf_records *records, struct cpu *cpu)
 	while (tail < head) {
 		header = record_at(ring, records->ring, tail, copy);
 		if (header->size < sizeof(*header) + sizeof(time))
-			break;		/* not a record: the kernel writes none such */
+			break;		/* never happens: the kernel writes no such record */
 		tail += header->size;
 		/* the last word of each record (sample_id_all) */
 		memcpy(&time, (const char *)header + header->size - sizeof(time), sizeof(time));
 		records->take(header, time, cpu->last, records->context);
 		cpu->last = time;
 	}
-	/* the kernel writes there again after it has seen this */
+	/* the kernel may overwrite the records once it sees this */
 	__atomic_store_n(&cpu->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 

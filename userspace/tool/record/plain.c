@@ -2,10 +2,10 @@
 /*
  * Writing with writev(); see plain.h.
  *
- * The reader of a pipe may stop reading for ever.  So the recorder never waits in write(): pipes do
- * not block, sockets are written with MSG_DONTWAIT, and the wait is a poll() that looks for
- * signals.  The signals that end a recording are blocked and read from a file (signals.h): here
- * they are pending, or the caller has read them and set @stopping.
+ * The reader of a pipe may stop reading for ever.  So the recorder never blocks in write(): pipes
+ * are non-blocking, sockets get MSG_DONTWAIT, and the recorder waits in poll() and checks for
+ * signals.  Signals that end a recording are blocked and read from a file (signals.h): here they
+ * are pending, or the caller has read them and set sink->stopping.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 #include "plain.h"
 
 #define WAIT_MS 100
-#define PATIENCE_MS 5000	/* for a reader that takes nothing, after a signal */
+#define PATIENCE_MS 5000	/* after a signal, wait so long for a reader that does not read */
 
 /* ---- pipes that do not block ---- */
 
-/* A second open file of the pipe: the flags of the first one are shared with other programs */
+/* Open the pipe again: O_NONBLOCK on standard output would affect other programs that share it */
 int plain_stdout(void)
 {
 	struct stat status;
@@ -29,7 +29,7 @@ int plain_stdout(void)
 
 	if (!fstat(STDOUT_FILENO, &status) && S_ISFIFO(status.st_mode))
 		fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	/* a pipe of another user: writing to it can only block */
+	/* not a pipe, or a pipe of another user, to which writes may block */
 	if (fd < 0)
 		fd = dup(STDOUT_FILENO);
 	return fd < 0 ? -errno : fd;
@@ -48,8 +48,8 @@ static bool stop_pending(void)
 }
 
 /*
- * Wait until the reader has taken something.  A second signal ends the wait at once.  Returns 0, or
- * -ETIMEDOUT: the recording is to end, and the reader takes nothing.
+ * Wait until the reader has read something.  After a signal wait at most PATIENCE_MS; a second
+ * signal ends the wait.  Returns 0 or -ETIMEDOUT.
  */
 static int wait_writable(const struct sink *sink)
 {
@@ -89,7 +89,7 @@ static void cut(const struct sink *sink, uint64_t part)
 		lseek(sink->fd, end - (off_t)part, SEEK_SET);
 }
 
-/* Can it be written again after this failure?  0, or the -errno to fail with */
+/* Wait or make room if the write can be repeated; 0: repeat it; else the -errno to fail with */
 static int try_again(const struct sink *sink, int failure)
 {
 	if (failure == -EINTR)

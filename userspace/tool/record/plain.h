@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writing with writev(): into pipes, sockets, and files that are not written by direct.c.
+ * Write with writev() into pipes, sockets, and files that direct.c does not write.
  */
 #ifndef TRACEBUF_PLAIN_H
 #define TRACEBUF_PLAIN_H
@@ -10,24 +10,24 @@
 #include "sink.h"
 
 /**
- * struct piece - something that is in the file as a whole, or not at all
- * @rolling: the rolling blocks in it
- * @events: the events of these blocks
+ * struct piece - a block or frame, which is written whole or not at all
+ * @rolling: number of rolling blocks in it
+ * @events: events of these blocks
  */
 struct piece {
 	uint32_t rolling;
 	uint64_t events;
 };
 
-/* Open standard output for writing.  If it is a pipe, writing does not block here, and still does
- * in other programs that have it.  Returns the file, or -errno. */
+/* Open standard output again.  If it is a pipe, the new file does not block; other programs that
+ * have the pipe still block.  Returns the file, or -errno. */
 int plain_stdout(void);
 
 /*
- * Write @count pieces, which @vectors describe and which are changed here.  @written: so many
- * pieces are in the file as a whole.  Waits for the reader of a pipe; after a signal that ends the
- * recording, only as long as the reader takes something within 5 s.  Returns 0; -EIO: it failed,
- * and the sink has the reason and the events that are missing.
+ * Write @count pieces.  @vectors: their memory; this function changes the array.  @written: out:
+ * how many pieces are in the file.  Waits for the reader of a pipe; after a signal that ends the
+ * recording, at most 5 s.  Returns 0, or -EIO: sink->failed has the reason, and sink->unwritten
+ * counts the missing events.
  */
 int plain_write(struct sink *sink, struct iovec *vectors, const struct piece *pieces,
 		unsigned int count, unsigned int *written);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What record and stream have in common: a recording from its start to its
- * end, and where its blocks come from.
+ * A recording from its start to its end, for record, stream and recorders in the background.
  */
 #ifndef TRACEBUF_RECORD_H
 #define TRACEBUF_RECORD_H
@@ -22,7 +21,7 @@
 #define DEFAULT_OTHER "irq,task,signal,power,block_rq_*,raw_syscalls,user"
 #define DEFAULT_EVENTS DEFAULT_SCHED DEFAULT_OTHER
 
-/* The help of record and stream: options that a beginner wants, and those of --help-all */
+/* The help of record and stream: RECORD_MORE_HELP appears with --help-all only */
 #define RECORD_HELP(output) \
 	"  -o, --output FILE     write to FILE (" output "); '-': standard output\n" \
 	"  -d, --duration TIME   stop after TIME: seconds, or with ms, s, m, h\n" \
@@ -51,8 +50,8 @@
 
 /**
  * struct record - a recording, from the command line to its end
- * @device: what controls it; @reader: what takes its blocks: the same, or when there are several
- *	files another one for each, which gets the durable buffer anew
+ * @device: session that controls the recording
+ * @reader: session that acquires blocks: @device, or with several files a new one for each
  */
 struct record {
 	const char *output;
@@ -60,7 +59,7 @@ struct record {
 	struct choice choice;
 	struct who who;
 	bool defaults;			/* the events are DEFAULT_EVENTS */
-	bool chosen;			/* they, and no others, are recorded */
+	bool chosen;			/* @choice names all events to record */
 	const char *provider;
 	struct setup setup;
 	uint32_t start_flags;
@@ -73,7 +72,7 @@ struct record {
 	bool buffered;			/* through the page cache */
 	bool backlog_given;
 	struct backlog backlog;
-	bool stream;			/* each block as it comes */
+	bool stream;			/* write each block as soon as possible */
 	struct series series;
 	struct service service;
 	char **command;
@@ -86,7 +85,7 @@ struct record {
 	int signals;
 	struct tb_stats *each;
 	uint64_t started, shown;	/* ns */
-	uint64_t next_file;		/* when a new one is due, ns; UINT64_MAX: never */
+	uint64_t next_file;		/* time for the next file, ns; UINT64_MAX: never */
 	uint64_t shown_recorded;
 	bool progress, progress_used;
 	int caught;
@@ -95,20 +94,21 @@ struct record {
 
 uint64_t now_ns(void);
 
-/* From its start to its end, or the signal for it; 0, -EIO the file failed, other -errno
- * (loop.c) */
+/* Write blocks until the recording ends, or a signal ends it (loop.c).  0; -EIO: the file failed;
+ * other -errno */
 int record_loop(struct record *record);
-/* Another open file for the same provider, with the mapping of the first; complains, NULL */
+/* Open another session for the provider, which shares the mapping of @record->device; NULL after
+ * complaining */
 struct tb_device *record_reader(struct record *record);
-/* What is left, the table and the warnings; @result: of the loop.  EXIT_* */
+/* Stop, write the rest, print the table and warnings; @result: of record_loop().  EXIT_* */
 int record_finish(struct record *record, int result);
 
-/* Record as @record says; in the background, if it says that.  Returns the exit status, of a
- * recording in the background once it has begun */
+/* Record as @record says.  Returns the exit status: at the end of the recording, or with --daemon
+ * once the recording has begun */
 int record_service(const struct command *command, struct record *record);
 
-/* A whole recording, as @command's line says, into @output unless that says
- * otherwise; @stream: the options of stream, too.  Returns the exit status. */
+/* Run @command, record or stream; @output: the default of -o; @stream: also take the options of
+ * stream.  Returns the exit status. */
 int record_main(const struct command *command, const char *output, bool stream,
 		int argc, char **argv);
 
@@ -116,19 +116,19 @@ int record_main(const struct command *command, const char *output, bool stream,
 
 struct channels;
 
-/* One for every ring; complains, NULL */
+/* Open a channel for every ring; NULL after complaining */
 struct channels *channels_open(struct tb_device *device,
 			       const struct tb_query *query);
 void channels_close(struct channels *channels);
 
-/* For poll(): POLLIN when there is something to do */
+/* File for poll(): POLLIN when channels_move() has something to do */
 int channels_fd(const struct channels *channels);
 
-/* Save what is offered now.  Returns how many blocks, 0 nothing, -ENODATA
- * the recording has stopped and all is saved, -EIO the sink failed, others */
+/* Save the blocks that are offered now.  Returns how many; 0: none; -ENODATA: the recording has
+ * stopped and all blocks are saved; -EIO: the sink failed; other -errno */
 int channels_move(struct channels *channels, struct sink *sink);
 
-/* Until all is saved (the recording has stopped) */
+/* Save all blocks of a recording that has stopped */
 int channels_drain(struct channels *channels, struct sink *sink);
 
 #endif /* TRACEBUF_RECORD_H */

@@ -2,8 +2,8 @@
 /*
  * The files of one recording; see series.h.
  *
- * Number 12 of "dir/trace.tbuf" is "dir/trace-0012.tbuf".  Those of an earlier recording by that
- * name stay, and count: a program that is started again goes on behind them.
+ * Number 12 of "dir/trace.tbuf" is "dir/trace-0012.tbuf".  Files of an earlier recording with that
+ * name stay: a new recording continues their numbers, and --keep counts them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -94,7 +94,7 @@ int series_file_name(const struct series *series, unsigned int number, char *nam
 	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* The number in a file's name, 0: it is not one of these */
+/* The number in a file's name; 0: not a file of the series */
 static unsigned int number_of(const struct series *series, const char *name)
 {
 	const char *base = base_name(series->output);
@@ -112,7 +112,7 @@ static unsigned int number_of(const struct series *series, const char *name)
 	return (unsigned int)number;
 }
 
-/* @each of those there are; -errno of the folder */
+/* Call @each for the number of each existing file; -errno: the folder cannot be read */
 static int each_file(const struct series *series,
 		     void (*each)(const struct series *, unsigned int number, void *),
 		     void *context)
@@ -154,14 +154,14 @@ int series_next(struct series *series, const char *output)
 	int result;
 
 	series->output = output;
-	/* others may write there, too: each time anew */
+	/* read the folder each time: other programs may create files, too */
 	result = each_file(series, last_number, &last);
 	if (!result && last >= NUMBER_MAX)
 		result = -EOVERFLOW;
 	if (!result)
 		result = series_file_name(series, last + 1, series->names[!series->turn]);
 	if (result)
-		return complain("%s: no file can be written there: %s", output,
+		return complain("%s: cannot name the next file: %s", output,
 				strerror(-result));
 	series->before = series->number;
 	series->number = last + 1;
@@ -177,7 +177,7 @@ void series_back(struct series *series)
 	series->name = series->names[series->turn];
 }
 
-/* ---- what stays ---- */
+/* ---- deleting ---- */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -201,7 +201,7 @@ static void collect_number(const struct series *series, unsigned int number, voi
 	if (numbers->count == numbers->room) {
 		grown = realloc(numbers->list, (numbers->room + 64) * sizeof(*grown));
 		if (!grown)
-			return;		/* it is found the next time */
+			return;		/* the next call finds the file again */
 		numbers->list = grown;
 		numbers->room += 64;
 	}
@@ -229,7 +229,7 @@ bool series_make_room(struct series *series, const char *current)
 		return false;
 	}
 	if (!series->deleted)
-		note("the disk is full: %s is deleted, and others after it as room is needed",
+		note("the disk is full: %s is deleted; further files follow when more room is needed",
 		     name);
 	series->deleted = true;
 	return true;
@@ -259,8 +259,8 @@ static void delete_file(const struct series *series, unsigned int number)
 		note("%s: cannot be deleted: %s", name, strerror(errno));
 }
 
-/* All but the last @keep */
-static void trim_number(const struct series *series, uint32_t keep)
+/* Delete all files but the last @keep */
+static void trim_to_count(const struct series *series, uint32_t keep)
 {
 	unsigned int *numbers;
 	size_t count, i;
@@ -279,7 +279,7 @@ static void delete_oldest(struct series *series)
 	memmove(series->files, series->files + 1, series->nr_files * sizeof(*series->files));
 }
 
-/* The file before this one has been finished */
+/* Add the file before the current one to the list of finished files */
 static void add_finished(struct series *series, uint64_t now)
 {
 	struct series_file *file;
@@ -297,8 +297,8 @@ static void add_finished(struct series *series, uint64_t now)
 }
 
 /*
- * The file that is being written can be longer than series->bytes: by the blocks of one write, and
- * by the notes at its end.  So there is room for twice that size.
+ * Reserve 2 * series->bytes for the current file: it can exceed series->bytes by the blocks of one
+ * write, and by the notes at its end.
  */
 static bool is_too_much(const struct series *series, uint64_t now)
 {
@@ -314,13 +314,13 @@ static bool is_too_much(const struct series *series, uint64_t now)
 void series_trim(struct series *series, uint64_t now)
 {
 	if (series->keep)
-		trim_number(series, series->keep);
+		trim_to_count(series, series->keep);
 	if (!series->memory)
 		return;
 	if (series->before)
 		add_finished(series, now);
 	else
-		trim_number(series, 1);
+		trim_to_count(series, 1);
 	while (series->nr_files && is_too_much(series, now))
 		delete_oldest(series);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files of a recording that begins a new one now and then: when, their names, and how many
- * of them stay.
+ * The files of a recording with --rotate: when the next one begins, their names, and which old ones
+ * are deleted.
  */
 #ifndef TRACEBUF_SERIES_H
 #define TRACEBUF_SERIES_H
@@ -22,10 +22,10 @@
 	"      --keep N          keep the last N files, fewer on a full disk; delete older\n" \
 	"                        ones (keep all, and end the recording on a full disk)\n"
 
-/* "100M": bytes; 0 if it is no such thing */
+/* Parse "100M" into bytes; 0: invalid */
 uint64_t parse_size(const char *text);
 
-/* Files that series_trim() knows: 32 by size, 32 by time, and one for each snapshot */
+/* Finished files in the list with @memory: 32 by size, 32 by time, and one for each snapshot */
 #define SERIES_FILES 1024
 
 /**
@@ -41,18 +41,20 @@ struct series_file {
 };
 
 /**
- * struct series - as the command line has it, and how far it has got
- * @given: there are several files
- * @bytes, @seconds: a file's most, 0: any
- * @keep: how many stay, 0: all
- * @memory: bytes that all files together take at most, 0: any
- * @age: with @memory, seconds that a finished file stays, 0: any
- * @request: file that is deleted once all files up to SIGUSR2 are finished, or NULL
- * @files: those that are finished, oldest first, only with @memory
- * @output: the name they are made of
- * @number: of the file that is written now, @before: of the one before it
- * @name: its name: of @names, one stays while the next is made, by @turn
- * @deleted: the disk was full, and a file was deleted
+ * struct series - the options of a rotation, and its state
+ * @given: the recording may have several files
+ * @bytes, @seconds: begin a new file at this size or time; 0: no limit
+ * @keep: number of files to keep; 0: all
+ * @memory: bytes that all files together may take; 0: no limit
+ * @age: with @memory, seconds to keep a finished file; 0: no limit
+ * @request: file to delete once all files up to SIGUSR2 are finished, or NULL
+ * @files: finished files, oldest first, only with @memory
+ * @output: name of which the files' names are made
+ * @number: number of the current file
+ * @before: number of the file before it
+ * @name: name of the current file, one of @names
+ * @turn: index of @name in @names; the other one is free for the next name
+ * @deleted: a file was deleted because the disk was full
  */
 struct series {
 	bool     given;
@@ -72,23 +74,24 @@ struct series {
 	char     names[2][PATH_MAX];
 };
 
-/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+/* Parse an option of SERIES_LONG.  Returns 1; 0: another option; -1 after complaining */
 int series_option(const struct command *command, int option, const char *value,
 		  struct series *series);
 
-/* Name the next file, behind those there are; complains, EXIT_* */
+/* Choose the number and name of the next file, after all existing files; complains, EXIT_* */
 int series_next(struct series *series, const char *output);
-/* That one could not be made: its number is free again */
+/* Undo series_next(): the file could not be created */
 void series_back(struct series *series);
-/* Delete what is too much, now that there is one more, at @now ns of CLOCK_MONOTONIC; complains.
- * With @memory, files of an earlier recording go at the first one. */
+/* After series_next(), delete the files beyond the limits; @now: ns of CLOCK_MONOTONIC; complains.
+ * With @memory, the first call deletes all files of earlier recordings. */
 void series_trim(struct series *series, uint64_t now);
-/* The numbers of the files up to series->number, ascending.  @numbers to be freed; -errno */
+/* Get the numbers of the files up to series->number, ascending; -errno.  The caller frees @numbers
+ * */
 int series_numbers(const struct series *series, unsigned int **numbers, size_t *count);
-/* The name of file @number, PATH_MAX bytes at @name; -ENAMETOOLONG */
+/* Make the name of file @number; @name has room for PATH_MAX bytes; -ENAMETOOLONG */
 int series_file_name(const struct series *series, unsigned int number, char *name);
-/* The disk is full: delete the oldest file, if --keep or @memory allows deleting at
- * all.  Returns false if there is none older than @current, which is being written. */
+/* The disk is full: delete the oldest file, if --keep or @memory allows that.  Returns false if
+ * no file was deleted: none is older than @current, the file being written. */
 bool series_make_room(struct series *series, const char *current);
 
 #endif /* TRACEBUF_SERIES_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Running in the background; see service.h.
+ * A recorder in the background: options, priority, pid file, detaching, and messages to the service
+ * manager; see service.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,12 +54,12 @@ int service_option(const struct command *command, int option, const char *value,
 #define NICE_HURRY (-20)
 
 /*
- * The recorder has little to do, but in time: among many that want the processor it gets its turn
- * when the rings have been filled.  Whoever runs it with another priority has decided on that
- * already; who may not raise it records all the same.  Real-time threads come first, as ever, and
- * in a group of tasks with a share of its own (cgroup, autogroup) it comes first within that.
+ * The recorder has little work, but late work loses events: on a busy machine, with an ordinary
+ * priority, the rings may be full before it runs.  Keep a priority that the user has chosen.  If
+ * the user may not raise it, record without.  The niceness counts only within a cgroup or
+ * autogroup, and real-time threads still come first.
  */
-static void hurry(void)
+static void raise_priority(void)
 {
 	errno = 0;
 	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0) && !errno &&
@@ -71,7 +72,7 @@ int service_priority(const struct service *service)
 	struct sched_param param = { .sched_priority = (int)service->rt };
 
 	if (service->hurry && !service->nice_given && !service->rt)
-		hurry();
+		raise_priority();
 	if (service->nice_given && setpriority(PRIO_PROCESS, 0, service->nice) < 0)
 		return complain("--nice %d: %s", service->nice, strerror(errno));
 	if (service->rt && sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0)
@@ -83,7 +84,7 @@ int service_priority(const struct service *service)
 
 /* ---- the pid file ---- */
 
-/* Does the name still lead to the file that is open? */
+/* Is the open file still the one with this name? */
 static bool pid_file_named(const struct service *service)
 {
 	struct stat opened, named;
@@ -93,9 +94,9 @@ static bool pid_file_named(const struct service *service)
 }
 
 /*
- * Its lock tells that its process is there, whatever the number in it.  A recorder that ends removes
- * the name and then lets go of the lock.  Whoever opened the file before that may lock a file
- * without a name: then it is opened again.
+ * The lock of the pid file says that its recorder runs; the number in it does not.  A recorder that
+ * ends deletes the file, then unlocks it.  If this program opened the file before that, it locks a
+ * deleted file: then it opens the name again.
  */
 static int pid_file_open(struct service *service)
 {
@@ -111,7 +112,7 @@ static int pid_file_open(struct service *service)
 			text[got > 0 ? strcspn(text, "\n") : 0] = 0;
 			close(service->pid_fd);
 			service->pid_fd = -1;
-			return complain("%s: it is that of a recorder that runs, process %s",
+			return complain("%s: a recorder that runs uses this pid file: process %s",
 					service->pid_file, *text ? text : "?");
 		}
 		if (pid_file_named(service))
@@ -126,7 +127,7 @@ static int pid_file_open(struct service *service)
 
 /* ---- detaching ---- */
 
-/* The parent: until the child records, or has failed and said why */
+/* In the parent: wait until the child records, or has failed; it has said why */
 static int wait_for_child(pid_t child, int fd)
 {
 	int status;
@@ -200,7 +201,7 @@ void service_ready(struct service *service)
 			close(null);
 	}
 	if (write(service->parent, "", 1) < 0)
-		note("nobody waits for the recorder any more");
+		note("the command that started this recorder has ended already");
 	close(service->parent);
 	service->parent = -1;
 }
@@ -213,7 +214,9 @@ void service_stopping(void)
 void service_end(struct service *service)
 {
 	if (service->pid_fd >= 0) {
-		/* still locked: nobody else can have taken over this name; see pid_file_open() */
+		/*
+		 * delete it before unlocking: no other recorder has the name yet; pid_file_open()
+		 */
 		unlink(service->pid_file);
 		close(service->pid_fd);
 	}
@@ -244,7 +247,7 @@ void service_notify(const char *text, ...)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* if it has gone, the recording is not to end for that */
+	/* ignore errors: the recording goes on without a service manager */
 	if (sendto(fd, message, strlen(message), MSG_NOSIGNAL | MSG_DONTWAIT,
 		   (struct sockaddr *)&address,
 		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) < 0)

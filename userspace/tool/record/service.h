@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recorder that runs in the background: detached or under a service manager, and with
- * which priority.
+ * A recorder in the background, detached or under a service manager, and its priority.
  */
 #ifndef TRACEBUF_SERVICE_H
 #define TRACEBUF_SERVICE_H
@@ -27,14 +26,14 @@
 	"      --rt PRIORITY     run the recorder in real time (SCHED_FIFO), 1..99\n"
 
 /**
- * struct service - as the command line has it
+ * struct service - options of a recorder in the background, and its state
  * @daemon: detach
- * @pid_file: or NULL
+ * @pid_file: --pid-file, or NULL
  * @nice_given, @nice: --nice
- * @rt: --rt, 0: none
- * @hurry: with neither, before others of priority 0
+ * @rt: --rt, or 0
+ * @hurry: without --nice and --rt, raise the priority
  * @pid_fd: the pid file, locked, or -1
- * @parent: where the parent waits to be told that all is well, or -1
+ * @parent: pipe on which the parent waits for a byte once the recording has begun, or -1
  */
 struct service {
 	bool        daemon;
@@ -47,21 +46,23 @@ struct service {
 	int         parent;
 };
 
-/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+/* Parse an option of SERVICE_LONG.  Returns 1; 0: another option; -1 after complaining */
 int service_option(const struct command *command, int option, const char *value,
 		   struct service *service);
 
-/* Detach, if that is asked for: only the child returns -1, the parent EXIT_*; the pid file */
+/* With --daemon detach; with --pid-file write the file.  Returns -1: go on and record; EXIT_*:
+ * exit, as the parent or after a failure */
 int service_begin(struct service *service);
-/* The priorities; complains, EXIT_* */
+/* Set the priority of this process; complains, EXIT_* */
 int service_priority(const struct service *service);
-/* It records: tell whoever waits for that */
+/* The recording has begun: tell the service manager and the parent */
 void service_ready(struct service *service);
-/* It is going to end */
+/* The recording ends: tell the service manager */
 void service_stopping(void);
+/* Delete the pid file */
 void service_end(struct service *service);
 
-/* What a service manager is to know (sd_notify(3)); nothing happens without one */
+/* Send a message to the service manager, if there is one (sd_notify(3)) */
 __attribute__((format(printf, 1, 2))) void service_notify(const char *text, ...);
 
 #endif /* TRACEBUF_SERVICE_H */

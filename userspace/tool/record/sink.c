@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Blocks from the mapping into a file, without a copy in between.
+ * Write blocks into the output file, straight from the mapping of the rings unless packed.
  *
- * Whatever happens, the file ends with a whole block: what a failed write
- * has left of one is cut off again.  And what was in a file of that name stays there until there
- * is something to replace it.
+ * The file always ends with a whole block: after a failed write it is truncated.  An existing file
+ * keeps its contents until the first block is written (sink_begin()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +34,7 @@ bool sink_make_room(const struct sink *sink, int failure)
 	       series_make_room(sink->way.series, sink->name);
 }
 
-/* Opens the file that @sink is for, of that name; EXIT_* */
+/* Open @path for @sink; "-" is standard output; EXIT_* */
 static int open_file(struct sink *sink, const char *path)
 {
 	struct stat status;
@@ -43,7 +42,7 @@ static int open_file(struct sink *sink, const char *path)
 	sink->begun = sink->made = sink->old = false;
 	sink->name = strcmp(path, "-") ? path : "standard output";
 	if (strcmp(path, "-")) {
-		/* it tells about everyone, and where the kernel is: for nobody else, unless told */
+		/* for the owner only: a trace shows all users' programs, and kernel addresses */
 		sink->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		sink->made = sink->fd >= 0;
 		if (!sink->made && errno == EEXIST) {
@@ -102,9 +101,9 @@ static size_t block_bytes(const struct tb_block *block)
 	return (size_t)1 << block->size_log2;
 }
 
-/* Blocks that were taken and are not in the file */
-static void sink_missed(struct sink *sink, const struct tb_block *const *blocks,
-			unsigned int count)
+/* Count the events of acquired blocks that are not in the file */
+static void count_unwritten(struct sink *sink, const struct tb_block *const *blocks,
+			    unsigned int count)
 {
 	unsigned int i;
 
@@ -113,7 +112,7 @@ static void sink_missed(struct sink *sink, const struct tb_block *const *blocks,
 			sink->unwritten += blocks[i]->events;
 }
 
-static void piece_block(struct piece *piece, const struct tb_block *block)
+static void piece_add_block(struct piece *piece, const struct tb_block *block)
 {
 	if (block->kind != TB_BLOCK_ROLLING)
 		return;
@@ -121,7 +120,7 @@ static void piece_block(struct piece *piece, const struct tb_block *block)
 	piece->events += block->events;
 }
 
-/* @done: of them, those that are in the file */
+/* @done: out: how many of the blocks are in the file */
 static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
 		       unsigned int count, unsigned int *done)
 {
@@ -132,12 +131,12 @@ static int write_plain(struct sink *sink, const struct tb_block *const *blocks,
 	for (i = 0; i < count; i++) {
 		vectors[i].iov_base = (void *)(uintptr_t)blocks[i];
 		vectors[i].iov_len = block_bytes(blocks[i]);
-		piece_block(&pieces[i], blocks[i]);
+		piece_add_block(&pieces[i], blocks[i]);
 	}
 	return plain_write(sink, vectors, pieces, count, done);
 }
 
-/* What fails is in the sink */
+/* Errors go into sink->failed */
 static void write_frames(struct sink *sink, const struct frame *frames, unsigned int count)
 {
 	struct piece pieces[PACK_FRAMES] = { 0 };
@@ -146,7 +145,7 @@ static void write_frames(struct sink *sink, const struct frame *frames, unsigned
 
 	for (i = 0; i < count; i++) {
 		for (j = 0; j < frames[i].count; j++)
-			piece_block(&pieces[i], frames[i].blocks[j]);
+			piece_add_block(&pieces[i], frames[i].blocks[j]);
 		vectors[i].iov_base = (void *)(uintptr_t)frames[i].data;
 		vectors[i].iov_len = frames[i].bytes;
 		if (!frames[i].bytes && !sink->failed)
@@ -160,7 +159,7 @@ static void write_frames(struct sink *sink, const struct frame *frames, unsigned
 	plain_write(sink, vectors, pieces, count, &written);
 }
 
-/* Frames are written when all their blocks have been read: those that can be given back */
+/* Frames are copies: the caller can release all @blocks after this */
 static int write_packed(struct sink *sink, const struct tb_block *const *blocks,
 			unsigned int count)
 {
@@ -175,17 +174,17 @@ static int write_packed(struct sink *sink, const struct tb_block *const *blocks,
 			count -= frames[i].count;
 		}
 	}
-	sink_missed(sink, blocks, count);
+	count_unwritten(sink, blocks, count);
 	return sink->failed ? -EIO : 0;
 }
 
-/* Are so many blocks of a CPU waiting that it would lose events while they are packed? */
+/* Does more than half of a CPU's ring wait, so that packing might make it lose events? */
 static bool is_late(const struct sink *sink, const struct tb_block *const *blocks,
 		    unsigned int count)
 {
 	unsigned int i, j, same;
 
-	/* readers know a packed file by its first frame */
+	/* the file must begin with a frame: readers recognize a packed file by that */
 	if (!sink->way.ring_blocks || sink->drained || !sink->bytes)
 		return false;
 	for (i = 0; i < count && count < SINK_BATCH; i++) {
@@ -198,8 +197,9 @@ static bool is_late(const struct sink *sink, const struct tb_block *const *block
 }
 
 /*
- * To the file with them, as it is written.  @device: the blocks are @refs of it, and given
- * back here or later; @owned: they are in this memory, to be freed then
+ * Write blocks directly, packed or plain, as the sink is set up.  @device: the blocks are its
+ * @refs, and are released when they are written, which may be later.  @owned: the memory that has
+ * the blocks, freed when they are written.
  */
 static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 			unsigned int count, struct tb_device *device,
@@ -213,14 +213,14 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 	while (sink->direct && direct_room(sink->direct) < count)
 		direct_step(sink->direct, true);
 	if (sink->failed) {
-		sink_missed(sink, blocks, count);
+		count_unwritten(sink, blocks, count);
 	} else if (sink->direct) {
 		for (i = 0; i < count; i++)
 			direct_add(sink->direct, blocks[i], device, refs ? &refs[i] : NULL,
 				   i + 1 == count ? owned : NULL);
 		if (device || owned)
 			direct_step(sink->direct, false);
-		else		/* the caller's memory */
+		else		/* the caller may change its memory after the return */
 			direct_finish(sink->direct);
 		return sink->failed ? -EIO : sink->refused;
 	} else {
@@ -229,7 +229,7 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 			 write_plain(sink, blocks, count, &done);
 	}
 	free(owned);
-	/* the others go back to where they were when the device is closed */
+	/* closing the device makes blocks available again that were not released */
 	if (sink->keep)
 		count = done;
 	if (device && count) {
@@ -243,7 +243,7 @@ static int write_blocks(struct sink *sink, const struct tb_block *const *blocks,
 
 /* ---- notes ---- */
 
-/* Notes behind what there is; @data is taken over */
+/* Append notes; frees @data */
 static void write_notes(struct sink *sink, void *data, size_t bytes)
 {
 	const struct tb_block *blocks[SINK_BATCH];
@@ -262,25 +262,25 @@ static void write_notes(struct sink *sink, void *data, size_t bytes)
 		free(data);
 }
 
-/* How far the rings had got */
+/* Append the counts of all rings up to here */
 static void put_parts(struct sink *sink, uint32_t flags)
 {
 	size_t bytes;
 	void *data;
 
 	if (parts_notes(&sink->parts, flags, sink->notes, &data, &bytes))
-		note("%s: out of memory: it does not say how it is continued", sink->name);
+		note("%s: out of memory: the file lacks the counts that connect it to the files before and after it", sink->name);
 	else
 		write_notes(sink, data, bytes);
 }
 
-/* Notes belong to the recording whose blocks are before them */
+/* Notes need blocks before them, which tell readers the recording that the notes belong to */
 static bool has_blocks(const struct sink *sink)
 {
 	return sink->bytes || (sink->direct && direct_waiting(sink->direct));
 }
 
-/* Where this file begins; behind the blocks that tell whose recording it is of, if there are any */
+/* Append the counts that the rings had before this file, once the file has blocks */
 static void put_beginning(struct sink *sink)
 {
 	if (!sink->continued || !has_blocks(sink))
@@ -289,7 +289,7 @@ static void put_beginning(struct sink *sink)
 	put_parts(sink, 0);
 }
 
-/* The addresses in this recording's stacks mean something as long as this kernel runs */
+/* Append names of kernel addresses: the addresses have a meaning only while this kernel runs */
 static void put_symbols(struct sink *sink)
 {
 	void *notes;
@@ -303,16 +303,16 @@ static void put_symbols(struct sink *sink)
 	if (sink->failed)
 		return;
 	if (result == -ENODATA)
-		note("warning: the stacks have addresses only: /proc/kallsyms does not show any (kernel.kptr_restrict)");
+		note("warning: stacks have addresses without names: /proc/kallsyms hides the addresses of functions (kernel.kptr_restrict)");
 	else if (result < 0)
-		note("warning: the stacks have addresses only: no symbols: %s",
+		note("warning: stacks have addresses without names: cannot read the kernel's symbols: %s",
 		     strerror(-result));
 	if (result < 0)
 		return;
 	write_notes(sink, notes, bytes);
 }
 
-/* Where threads belong */
+/* Append the paths and quotas of the cgroups that threads are in */
 static void put_cgroups(struct sink *sink)
 {
 	size_t bytes;
@@ -323,7 +323,7 @@ static void put_cgroups(struct sink *sink)
 		write_notes(sink, data, bytes);
 }
 
-/* What processes had open when the recording started: once, in its first file */
+/* Append the files that processes had open when the recording started: in its first file only */
 static void put_open_files(struct sink *sink)
 {
 	size_t bytes;
@@ -339,7 +339,7 @@ static void put_open_files(struct sink *sink)
 	sink->open_files = NULL;
 }
 
-/* Where the addresses of programs are in files */
+/* Append the mappings that contain the addresses of user stacks */
 static void put_mappings(struct sink *sink)
 {
 	struct mappings *mappings = sink->mappings;
@@ -356,16 +356,16 @@ static void put_mappings(struct sink *sink)
 	if (mappings != sink->mappings)
 		mappings_close(mappings);
 	if (result < 0)
-		note("warning: user stacks have addresses only: %s", strerror(-result));
+		note("warning: user stacks have addresses without names: %s", strerror(-result));
 	else
 		write_notes(sink, notes, bytes);
 }
 
 /* ---- blocks ---- */
 
-/* What is to be known of these when they are gone */
-static void look_at(struct sink *sink, const struct tb_block *const *blocks,
-		    unsigned int count)
+/* Collect what later notes need of these blocks, before they are released */
+static void collect_for_notes(struct sink *sink, const struct tb_block *const *blocks,
+			      unsigned int count)
 {
 	unsigned int i;
 
@@ -380,9 +380,9 @@ static void look_at(struct sink *sink, const struct tb_block *const *blocks,
 	}
 }
 
-/* How many before the first of a ring */
-static unsigned int durable_first(const struct tb_block *const *blocks,
-				  unsigned int count)
+/* Count the blocks before the first rolling block */
+static unsigned int count_before_rolling(const struct tb_block *const *blocks,
+					 unsigned int count)
 {
 	unsigned int i = 0;
 
@@ -391,7 +391,7 @@ static unsigned int durable_first(const struct tb_block *const *blocks,
 	return i;
 }
 
-/* Blocks of @device are given back, now or when they are written; 0 or the first error */
+/* Write blocks, and note what they have; see write_blocks().  Returns 0 or the first error */
 static int take_blocks(struct sink *sink, const struct tb_block *const *blocks,
 		       unsigned int count, struct tb_device *device, const struct tb_ref *refs)
 {
@@ -399,13 +399,13 @@ static int take_blocks(struct sink *sink, const struct tb_block *const *blocks,
 	int result = 0, rest;
 
 	if (sink->continued) {
-		first = durable_first(blocks, count);
-		look_at(sink, blocks, first);
+		first = count_before_rolling(blocks, count);
+		collect_for_notes(sink, blocks, first);
 		result = write_blocks(sink, blocks, first, device, refs, NULL);
 		if (first < count)
 			put_beginning(sink);
 	}
-	look_at(sink, blocks + first, count - first);
+	collect_for_notes(sink, blocks + first, count - first);
 	rest = write_blocks(sink, blocks + first, count - first, device,
 			    refs ? refs + first : NULL, NULL);
 	return result < 0 ? result : rest;
@@ -428,7 +428,7 @@ int sink_blocks(struct sink *sink, const void *data, size_t bytes)
 	return result;
 }
 
-/* How many blocks at once, so that a file is not much longer than it is to be */
+/* How many blocks to acquire, so that the file gets hardly longer than way.most */
 static unsigned int batch(const struct sink *sink)
 {
 	uint64_t left;
@@ -466,7 +466,7 @@ int sink_put(struct sink *sink, struct tb_device *device,
 	const struct tb_block *block = tb_device_block(device, ref);
 	int result = take_blocks(sink, &block, 1, NULL, NULL);
 
-	/* it was not delivered, and stays with who has it */
+	/* a block that could not be written stays with the caller, and is not delivered */
 	sink->unwritten = unwritten;
 	return result;
 }
@@ -494,7 +494,7 @@ int sink_drain(struct sink *sink, struct tb_device *device)
 			sink_wait(sink);
 			continue;
 		}
-		if (++idle > 50)	/* 5 s without a block: it never comes */
+		if (++idle > 50)	/* 5 s without a block: it will not come */
 			return -ETIMEDOUT;
 		poll(&wait, 1, 100);
 		if (wait.revents & POLLHUP)
@@ -537,8 +537,8 @@ uint64_t sink_size(const struct sink *sink)
 /* ---- the end of a file ---- */
 
 /*
- * @sync: wait until the file is on the disk.  Not for a file that another one follows: the rings
- * would fill meanwhile.  0 or what failed first
+ * Append the notes and close the file.  @sync: wait until it is on the disk: only for the last
+ * file, because the rings fill meanwhile.  Returns 0 or the first -errno
  */
 static int end_file(struct sink *sink, bool sync)
 {
@@ -558,7 +558,7 @@ static int end_file(struct sink *sink, bool sync)
 	sink->addresses = NULL;
 	direct_close(sink->direct);
 	sink->direct = NULL;
-	/* what was written through the page cache may fail on its way to the disk */
+	/* errors of the disk appear only here if the page cache took the writes */
 	if (sync && sink->begun && sink->regular && fsync(sink->fd) < 0 && !sink->failed)
 		sink->failed = -errno;
 	if (close(sink->fd) < 0 && !sink->failed)
@@ -580,7 +580,7 @@ int sink_next(struct sink *sink, const char *path)
 		close(next.fd);
 		if (next.made)
 			unlink(path);
-		return EXIT_FINE;	/* sink_close() tells */
+		return EXIT_FINE;	/* sink_close() says what failed */
 	}
 	next.addresses = NULL;
 	next.open_files = NULL;
@@ -614,7 +614,7 @@ int sink_close(struct sink *sink)
 	if (sink->failed == -EPIPE)
 		return complain("%s was closed by its reader", sink->name);
 	if (sink->failed == -ETIMEDOUT)
-		return complain("%s: its reader takes nothing: the recording ended after %llu bytes",
+		return complain("%s: its reader does not read: the recording ended after %llu bytes",
 				sink->name, (unsigned long long)sink->bytes);
 	return complain("%s: writing failed: %s; the recording ended there, the file is valid up to %llu bytes",
 			sink->name, strerror(-sink->failed),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks go into a file.
+ * The output of a recording: blocks and notes go into a file, pipe or socket.
  */
 #ifndef TRACEBUF_SINK_H
 #define TRACEBUF_SINK_H
@@ -21,13 +21,13 @@ struct perf_records;
 struct series;
 
 /**
- * struct backlog - copies of blocks that wait for a late file, so that the rings need not (direct.h)
- * @rings: those that there may be
- * @ring_blocks: blocks that each of them has
- * @limit: bytes of copies at most; 0: none are made
- * @bytes: of the copies that there are now
- * @most: of those that there were at once
- * @full: there was no room for more
+ * struct backlog - copies of blocks that wait for a slow file, so that rings go on (direct.h)
+ * @rings: number of rings
+ * @ring_blocks: blocks of each ring
+ * @limit: bytes that all copies may take; 0: make no copies
+ * @bytes: bytes of the copies now
+ * @most: highest value of @bytes so far
+ * @full: a copy failed, for the limit or for lack of memory
  */
 struct backlog {
 	unsigned int rings;
@@ -40,15 +40,16 @@ struct backlog {
 
 /**
  * struct sink_way - how the blocks get into the file
- * @direct: while the reader goes on, past the page cache if possible (direct.h)
- * @buffered: not past it
- * @parts: there will be several files
- * @compress: pack, by zstd of this @level (0: the usual one), by @threads
- * @ring_blocks: of a CPU: when more than half of them wait, blocks are written as they are; 0: never
+ * @direct: write while the reader goes on, past the page cache if possible (direct.h)
+ * @buffered: with @direct: use the page cache
+ * @parts: the recording may have several files
+ * @compress: pack with zstd, at @level (0: the default), by @threads
+ * @ring_blocks: blocks of a CPU's ring: blocks are not packed while more than half of a ring waits;
+ *	0: always pack
  * @block_bytes: size of a ring's blocks
- * @most: bytes that a file should not have more of; 0: any number
- * @backlog: what may wait for it beyond the rings, or NULL: nothing
- * @series: when the disk is full, delete the oldest file of it; or NULL
+ * @most: bytes that a file should have at most; 0: no limit
+ * @backlog: limits and counts the copies of blocks that wait; NULL: no copies
+ * @series: its oldest file is deleted when the disk is full; or NULL
  */
 struct sink_way {
 	bool     direct;
@@ -65,38 +66,38 @@ struct sink_way {
 };
 
 /**
- * struct sink - where the blocks go
- * @fd: the file
+ * struct sink - an output file
+ * @fd: the file; -1: closed
  * @name: for messages
- * @regular: it can be truncated to whole blocks
- * @socket: it is a socket
- * @made: it was not there before
- * @old: it was, with whatever is in it
- * @begun: that is gone, what is written comes
- * @stopping: a signal has ended the recording: do not wait long for a reader
- * @drained: nothing is recorded any more, so nothing is lost while blocks wait
- * @keep: what could not be written stays with the device, for another try
- * @bytes: written, whole blocks
+ * @regular: a regular file, which can be truncated
+ * @socket: a socket
+ * @made: this program created the file
+ * @old: the file existed before
+ * @begun: writing has begun, and the old contents are gone
+ * @stopping: a signal has ended the recording: do not wait long for the reader of a pipe
+ * @drained: the recording has stopped, so no events are lost while blocks wait
+ * @keep: do not release blocks that could not be written: another reader can get them
+ * @bytes: bytes of the whole blocks and frames written to this file
  * @total: bytes of the files before this one
- * @rolling: of the blocks written, those with events of a CPU
- * @unwritten: events taken from the buffers that could not be written
- * @no_stacks: there are none in the blocks, which is not looked for
- * @other_boot: what they name is not of this boot
- * @addresses: addresses of the stacks in them, or NULL
- * @perf: what tells of new cgroups and mappings, or NULL
- * @cgroups: those that their threads are in, or NULL
- * @mappings: what they are in, collected meanwhile; NULL: what processes have at the end
- * @open_files: what processes had open at the start of the recording, or NULL
- * @files_left_out: processes of which that is not known
- * @provider: of the blocks
- * @way: how
- * @direct: what writes, or NULL: write()
- * @pack: what compresses, or NULL
- * @parts: the counts of all files
- * @continued: there is a file before this one, which is still to be said
+ * @rolling: rolling blocks written
+ * @unwritten: events of acquired blocks that could not be written
+ * @no_stacks: do not collect @addresses: the blocks have no stacks
+ * @other_boot: do not collect @cgroups: the blocks are of another boot
+ * @addresses: addresses in stacks and events of this file, or NULL
+ * @perf: reports new cgroups and mappings, or NULL
+ * @cgroups: cgroups of the recorded threads, or NULL
+ * @mappings: mappings of all processes during the recording; NULL: read them at its end
+ * @open_files: files that processes had open at the start of the recording, or NULL
+ * @files_left_out: how many processes @open_files could not read
+ * @provider: provider of the blocks
+ * @way: options of sink_use()
+ * @direct: writer of direct.h, or NULL: use writev()
+ * @pack: compressor, or NULL
+ * @parts: counts of each ring over all files
+ * @continued: the notes that connect this file to the one before it are still to be written
  * @notes: blocks of notes in this file
- * @failed: -errno of the first failure, 0
- * @refused: -errno of giving blocks back, 0
+ * @failed: -errno of the first failure, or 0
+ * @refused: -errno of the first failed release of blocks, or 0
  */
 struct sink {
 	int         fd;
@@ -125,46 +126,46 @@ struct sink {
 	int         refused;
 };
 
-/* "-" is standard output; what is in a file stays until something is written; EXIT_* */
+/* Open @path ("-": standard output); the file keeps its contents until sink_begin(); EXIT_* */
 int sink_open(struct sink *sink, const char *path);
-/* Collect what names cgroups that begin and end meanwhile, and with @mappings the addresses of user stacks;
- * before the recording starts.  -errno: only what exists at its end has a name */
+/* Collect the names of cgroups, with @mappings also mappings for user stacks, from now on; call
+ * this before the recording starts.  After -errno only what exists at its end gets names */
 int sink_perf_open(struct sink *sink, bool mappings);
-/* Take what perf has reported */
+/* Process the records that perf has written since the last call */
 void sink_perf_step(struct sink *sink);
-/* There will be something to write; what was in the file goes */
+/* Discard the old contents of the file, at the first call */
 void sink_begin(struct sink *sink);
-/* How, if not with write(); once, before anything is written */
+/* Set how to write; call this once for each file, before anything is written; EXIT_* */
 int sink_use(struct sink *sink, const struct sink_way *way);
-/* End the file and go on in another one.  The reader must be another one from here on, which
- * gets the durable blocks anew.  If the next cannot be opened this one goes on: complains */
+/* End the file and go on in @path.  The caller then needs a new reader, which gets the durable
+ * blocks again.  If @path cannot be opened: complains, EXIT_WRONG, and the old file goes on */
 int sink_next(struct sink *sink, const char *path);
-/* After a write failed with @failure, -errno: was there a file to delete, so that it can be tried
- * again? */
+/* After a write failed with -errno @failure: if the disk is full, delete the oldest file of the
+ * series.  Returns true if the write can be tried again */
 bool sink_make_room(const struct sink *sink, int failure);
-/* Names for the addresses of stacks go behind the blocks; a file that was made for nothing
- * goes; complains about what failed
- * earlier or now; EXIT_* */
+/* Append the notes and close the file; delete a new file if nothing was written.  Complains about
+ * the first failure of the sink; EXIT_* */
 int sink_close(struct sink *sink);
-/* Take what there is, SINK_BATCH at most, write it, give it back.  Returns how many blocks, 0
- * when there is nothing now, -ENODATA drained, -EIO the sink failed, others */
+/* Acquire up to SINK_BATCH blocks, write and release them.  Returns how many; 0: none now, or no
+ * room; -ENODATA: the recording has ended and all blocks are acquired; -EIO: the sink failed; other
+ * -errno */
 int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags);
-/* Write one block that somebody else gives back; -EIO the sink failed */
+/* Write one block, which the caller releases; -EIO: the sink failed */
 int sink_put(struct sink *sink, struct tb_device *device,
 	     const struct tb_ref *ref);
-/* Is there room for what sink_move() takes?  If not, sink_fd() tells when there is */
+/* Can sink_move() acquire blocks?  If not, poll sink_fd(), or call sink_wait() */
 bool sink_ready(const struct sink *sink);
-/* For poll(): POLLIN when sink_move() has something to finish; -1: never */
+/* File for poll(): POLLIN when a write has finished, and sink_move() goes on; -1: no write runs */
 int sink_fd(const struct sink *sink);
-/* Until there is more room */
+/* Wait until a write has finished */
 void sink_wait(struct sink *sink);
-/* How it is written, as a message */
+/* Print how the file is written */
 void sink_describe(const struct sink *sink);
-/* Bytes that the file has or will have of what was moved */
+/* Bytes in the file, and on the way to it */
 uint64_t sink_size(const struct sink *sink);
-/* Until it is drained (the recording has stopped) */
+/* Move all blocks of a recording that has stopped; 0, -ETIMEDOUT, other -errno */
 int sink_drain(struct sink *sink, struct tb_device *device);
-/* Blocks in memory, one after the other; 0, -EIO the sink failed */
+/* Write adjacent blocks in memory; 0, -EIO: the sink failed */
 int sink_blocks(struct sink *sink, const void *data, size_t bytes);
 
 #endif /* TRACEBUF_SINK_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What perf reports while blocks go into a file: names for cgroups and mappings.
+ * Process perf's records while blocks go into a file: new cgroups, and mappings of code.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

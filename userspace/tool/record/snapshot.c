@@ -12,23 +12,21 @@
 #include "snapshot.h"
 #include "tool/command/command.h"
 
-/* ---- the snapshot ---- */
-
 int snapshot_possible(const struct tb_query *query)
 {
 	if (query->state == TB_STATE_IDLE)
-		return complain("nothing is recorded: 'tracebuf start -m circular' does that");
+		return complain("no recording runs: 'tracebuf start -m circular' starts one");
 	if (query->state == TB_STATE_STOPPED)
-		return complain("the recording has stopped: 'tracebuf save' gets what is in the buffers");
+		return complain("the recording has stopped: 'tracebuf save' writes what is in the buffers");
 	if (query->mode != TB_MODE_CIRCULAR)
-		return complain("the recording is in %s mode, a snapshot is for circular mode ('tracebuf start -m circular'): 'tracebuf save --stop' ends this one and gets what is in the buffers",
+		return complain("the recording is in %s mode, and snapshots need circular mode ('tracebuf start -m circular'): 'tracebuf save --stop' stops this recording and writes what is in the buffers",
 				tb_mode_name(query->mode));
 	return EXIT_FINE;
 }
 
-/* Nothing was taken: because there is nothing? */
-static int snapshot_empty(struct tb_device *device,
-			  const struct tb_query *query, const char *name)
+/* The snapshot has no events: complain, unless none have been recorded */
+static int explain_empty(struct tb_device *device,
+			 const struct tb_query *query, const char *name)
 {
 	uint64_t recorded = 0, dropped = 0;
 	struct tb_stats stats;
@@ -44,7 +42,7 @@ static int snapshot_empty(struct tb_device *device,
 		note("nothing has been recorded yet: no events are in %s", name);
 		return EXIT_FINE;
 	}
-	return complain("%s has no events, although %" PRIu64 " were recorded (and %" PRIu64 " dropped): no block could be held before it was overwritten; more buffers help, or larger ones ('tracebuf start -b')",
+	return complain("%s has no events, although %" PRIu64 " were recorded (and %" PRIu64 " dropped): every block was overwritten before the snapshot could read it; more or larger buffers help ('tracebuf start -b')",
 			name, recorded, dropped);
 }
 
@@ -67,15 +65,15 @@ static int snapshot_write(struct tb_device *device,
 	if (result == -EBUSY)
 		return complain("another program is reading the buffers");
 	if (result == -EINVAL)
-		return complain("the recording has just stopped: 'tracebuf save' gets what is in the buffers");
+		return complain("the recording has just stopped: 'tracebuf save' writes what is in the buffers");
 	if (result == -ETIMEDOUT)
-		complain("a block was not complete for seconds: it and those after it are missing in %s",
+		complain("a block stayed incomplete for seconds: it and the blocks after it are missing in %s",
 			 sink.name);
 	else if (result < 0)
 		return complain("cannot read the buffers: %s", strerror(-result));
 	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
 	if (result >= 0 && !sink.rolling)
-		return snapshot_empty(device, query, sink.name);
+		return explain_empty(device, query, sink.name);
 	return result < 0 ? EXIT_WRONG : EXIT_FINE;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "sockets.h"
 
-#define LINES 64		/* between two questions whether it is time to end */
+#define LINES 64		/* lines between two calls of ends() */
 
 struct reader {
 	void (*take)(uint64_t inode, const char *name, void *context);
@@ -16,8 +16,8 @@ struct reader {
 	void *context;
 };
 
-/* "0100007F", of IPv6 four such words, as the machine has them.  Address and port go into @text, of
- * @size bytes; false: it is no address */
+/* Write address and port into @text.  @hex: "0100007F", for IPv6 four such words, in the byte order
+ * of the machine; false: not an address */
 static bool address_text(const char *hex, unsigned int port, char *text, size_t size)
 {
 	struct in6_addr address = { 0 };
@@ -81,7 +81,7 @@ static void read_table(const struct reader *reader, const char *path, const char
 	size_t room = 0;
 
 	if (!file)
-		return;		/* the kernel has no such sockets, or shows them to nobody */
+		return;		/* the kernel has no such sockets, or denies access */
 	while ((lines++ % LINES || !reader->ends(reader->context)) &&
 	       getline(&line, &room, file) > 0) {
 		line[strcspn(line, "\n")] = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of sockets, which links in /proc/PID/fd have only numbers for: their addresses, as
- * /proc/net tells them of the recorder's network namespace.
+ * Names of sockets, for links in /proc/PID/fd, which have only inode numbers.  A name is the
+ * address in /proc/net, so only sockets in the recorder's network namespace get one.
  */
 #ifndef TRACEBUF_SOCKETS_H
 #define TRACEBUF_SOCKETS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Call @take for each socket that has an address, until @ends(@context) */
+/* Call @take for each socket that has an address; stop early when @ends(@context) is true */
 void sockets_each(void (*take)(uint64_t inode, const char *name, void *context),
 		  bool (*ends)(const void *context), void *context);
 

@@ -12,13 +12,13 @@
 #include <unistd.h>
 #include "workload.h"
 
-static void child(char **argv, int gate, int answer)
+static void run_child(char **argv, int gate, int answer)
 {
 	sigset_t none;
 	char byte;
 	int code;
 
-	/* the end of file, not a byte: the recorder has gone */
+	/* end of file instead of a byte: the recorder has ended */
 	if (read(gate, &byte, 1) != 1)
 		_exit(125);
 	signal(SIGPIPE, SIG_DFL);
@@ -37,7 +37,7 @@ int workload_prepare(struct workload *workload, char **argv)
 	int gate[2], answer[2], result;
 
 	memset(workload, 0, sizeof(*workload));
-	/* who has started us may have had it ignored: then there is nothing to wait for */
+	/* a parent may have left SIGCHLD ignored: then waitpid() would get no status */
 	signal(SIGCHLD, SIG_DFL);
 	if (pipe2(gate, O_CLOEXEC) < 0)
 		return -errno;
@@ -51,7 +51,7 @@ int workload_prepare(struct workload *workload, char **argv)
 	if (!workload->pid) {
 		close(gate[1]);
 		close(answer[0]);
-		child(argv, gate[0], answer[1]);
+		run_child(argv, gate[0], answer[1]);
 	}
 	result = workload->pid < 0 ? -errno : 0;
 	close(gate[0]);
@@ -89,8 +89,8 @@ bool workload_ended(struct workload *workload)
 	return workload->ended;
 }
 
-/* Told to end once more?  @wait: for a signal, which may be that of its end */
-static bool told_again(int signals, bool wait)
+/* Has another signal asked to end?  @wait: first wait for a signal, which may be SIGCHLD */
+static bool asked_to_end(int signals, bool wait)
 {
 	struct pollfd poll_fd = { .fd = signals, .events = POLLIN };
 	struct signalfd_siginfo info;
@@ -112,14 +112,14 @@ void workload_end(struct workload *workload, int signals)
 	close(workload->answer);
 	if (workload_ended(workload))
 		return;
-	/* what came until now is not about what follows */
+	/* discard earlier signals: only new ones kill the child */
 	if (signals >= 0)
-		told_again(signals, false);
+		asked_to_end(signals, false);
 	kill(workload->pid, SIGTERM);
-	/* a stopped one would not hear it */
+	/* a stopped child receives SIGTERM only after SIGCONT */
 	kill(workload->pid, SIGCONT);
 	while (signals >= 0 && !workload_ended(workload))
-		if (told_again(signals, true))
+		if (asked_to_end(signals, true))
 			kill(workload->pid, SIGKILL);
 	if (workload->ended)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command that 'tracebuf record -- COMMAND' runs: made before the
- * recording starts, let go when it runs.
+ * The command of 'tracebuf record -- COMMAND': its process is created before the recording starts,
+ * and executes COMMAND once the recording runs.
  */
 #ifndef TRACEBUF_WORKLOAD_H
 #define TRACEBUF_WORKLOAD_H
@@ -10,10 +10,10 @@
 #include <sys/types.h>
 
 /**
- * struct workload - a child that waits for its start
- * @pid: 0: none
- * @gate: write end of the pipe it waits on
- * @answer: read end of the pipe it tells its exec failure through
+ * struct workload - the process of COMMAND
+ * @pid: process; 0: none
+ * @gate: write end of the pipe on which the child waits for its start
+ * @answer: read end of the pipe in which the child puts the errno of a failed exec
  * @status: of wait(), valid if @ended
  */
 struct workload {
@@ -24,18 +24,18 @@ struct workload {
 	bool  ended;
 };
 
-/* Fork; the child waits.  -errno */
+/* Fork; the child waits for workload_go().  0 or -errno */
 int workload_prepare(struct workload *workload, char **argv);
-/* Let it go; 0, or -errno of its exec */
+/* Let the child execute COMMAND; 0, or -errno of its exec */
 int workload_go(struct workload *workload);
-/* Has it ended?  Does not wait. */
+/* Has the child ended?  Does not wait. */
 bool workload_ended(struct workload *workload);
 /*
- * End it (it gets SIGTERM if it still runs) and wait.  @signals: of signals_open(), SIGCHLD among
- * them; SIGINT, SIGTERM or SIGHUP kill it meanwhile.  Or -1.
+ * Send SIGTERM to the child if it still runs, and wait for its end.  @signals: file of
+ * signals_open(), with SIGCHLD: SIGINT, SIGTERM or SIGHUP now kill the child.  -1: no signals.
  */
 void workload_end(struct workload *workload, int signals);
-/* Its exit status as a shell would say it */
+/* The child's exit status, as a shell reports it; 0 if it has not ended */
 int workload_status(const struct workload *workload);
 
 #endif /* TRACEBUF_WORKLOAD_H */
