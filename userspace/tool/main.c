@@ -2,7 +2,7 @@
 /*
  * tracebuf - record a running kernel and look at it.
  *
- * The first word says what to do; each subcommand is a file in cmd/.
+ * The first word is the subcommand; each subcommand is a file in cmd/.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
 
-/* A build without SQLite leaves it out */
+/* A build without SQLite has no query */
 #pragma weak cmd_query
 
-/* In the order of the overview: a title begins a group */
+/* In the order in which overview() prints them; a title begins a group */
 static const struct {
 	const char *title;
 	const struct command *command;
@@ -114,7 +114,7 @@ static int run(int argc, char **argv)
 	return command->run(argc - 1, argv + 1);
 }
 
-/* What was not written is missing: a full disk is no success, whatever the command says */
+/* Fail if standard output could not be written, even if the command succeeded */
 int main(int argc, char **argv)
 {
 	int status = run(argc, argv);

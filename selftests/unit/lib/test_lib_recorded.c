@@ -411,8 +411,8 @@ static void parts_broken(void)
 	/* the first has not what it says */
 	split(&fx, part, 6, 0, 1);
 	CHECK_NUMBER(verify_part_file(&part[0]), 1);
-	CHECK_HAS("a part is missing, or not whole");
-	CHECK_HAS("7 events in blocks up to 2, here are 6 up to 2");
+	CHECK_HAS("a file is missing, or not complete");
+	CHECK_HAS("7 events in blocks up to 2, but here are 6 up to 2");
 	/* the wrong way round */
 	part_add(&part[1], part[0].data, part[0].size);
 	CHECK_NUMBER(verify_part_file(&part[1]), 1);

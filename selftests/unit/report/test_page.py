@@ -677,7 +677,7 @@ def run(directory, browser):
         for chosen, status, said in (
                 (('--why', '4711'), 1, 'nothing is known of such a thread'),
                 (('--why', '110', '--max-events', 50), 1, 'choose fewer (--why)'),
-                (('--why', '110', '--section', 'why'), 2, '--html is a page of all sections')):
+                (('--why', '110', '--section', 'why'), 2, '--html writes a page with all sections')):
             done = subprocess.run([TRACEBUF, 'report', '--html', page, *map(str, chosen), busy],
                                   capture_output=True, text=True, errors='replace')
             want(done.returncode == status and said in done.stderr, chosen, done.returncode, done.stderr)

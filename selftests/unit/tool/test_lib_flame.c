@@ -363,7 +363,7 @@ static void refused(void)
 	CHECK_NUMBER(run_on("flamegraph", "--weight nonsense"), 2);
 	CHECK_HAS("weight: 'nonsense' is not events, off-cpu, on-cpu or field=NAME");
 	CHECK_NUMBER(run_on("flamegraph", "--unfinished"), 2);
-	CHECK_HAS("--unfinished goes with --weight off-cpu");
+	CHECK_HAS("--unfinished needs --weight off-cpu");
 	CHECK_NUMBER(run_on("flamegraph", "--kernel --user"), 2);
 	CHECK_NUMBER(run_on("flamegraph", "--min-width x"), 2);
 	CHECK_NUMBER(run_on("flamegraph", "--width 5"), 2);

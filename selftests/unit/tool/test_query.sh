@@ -407,7 +407,7 @@ fails 1 "no such function: nonsense
          ^" kernel.tbuf "select nonsense(1)" || ok=1
 fails 1 "incomplete input" kernel.tbuf "select (" || ok=1
 fails 2 "there is no question called 'cpuu'; did you mean cpu or cpus?" kernel.tbuf cpuu || ok=1
-fails 2 "what is asked?" kernel.tbuf || ok=1
+fails 2 "no question: put SQL or a name" kernel.tbuf || ok=1
 fails 2 "one question too many: 'b c'" kernel.tbuf "select 1" "b c" || ok=1
 fails 2 "'soon' is not mono" -T soon kernel.tbuf cpu || ok=1
 fails 1 "there is no statement" kernel.tbuf " -- nothing" || ok=1
@@ -415,7 +415,7 @@ fails 1 "nowhere.tbuf: cannot be opened: No such file" nowhere.tbuf cpu || ok=1
 fails 1 "nowhere.sql: No such file" --file nowhere.sql kernel.tbuf || ok=1
 fails 1 "there is no number 2" -r 2 kernel.tbuf cpu || ok=1
 fails 1 "no event 'nothing' recorded" --schema kernel.tbuf nothing || ok=1
-fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which 'block' is answered from" \
+fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which the question 'block' needs" \
 	kernel.tbuf block || ok=1
 result $ok "wrong questions, and where"
 
@@ -455,7 +455,7 @@ ok=0
 size=$(wc -c <kernel.tbuf)
 head -c $((size - 100)) kernel.tbuf >cut.tbuf
 query cut.tbuf "SELECT count(*) FROM events"
-[ $? = 1 ] && grep -q 'cut.tbuf: ' said && grep -q 'the answer is of these' said && [ -s out ] || ok=1
+[ $? = 1 ] && grep -q 'cut.tbuf: ' said && grep -q 'the answer uses only these' said && [ -s out ] || ok=1
 echo text >no.tbuf
 fails 1 "not a tracebuf trace" no.tbuf cpu || ok=1
 result $ok "damaged traces: what is whole is answered, and the rest is told of"

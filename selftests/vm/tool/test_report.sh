@@ -214,7 +214,7 @@ together()
 	cat a b >two && tracebuf report two >text && grep -q '^# recording 2 of 2' text &&
 		tracebuf report --json a | tail -n +2 >one &&
 		tracebuf report --json -r 1 two | tail -n +2 | cmp - one &&
-		! tracebuf diff two a 2>said && grep -q 'say which with --recording' said
+		! tracebuf diff two a 2>said && grep -q 'choose one with --recording' said
 }
 
 plan 7 14

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf arm - a snapshot that takes itself when an event occurs.
+ * tracebuf arm - write a snapshot when an event occurs.
  *
- * The kernel does the watching and the freezing (TB_IOC_ARM); this waits, and
- * writes the snapshot by a session of its own while nothing can be overwritten.
+ * The kernel waits for the event and freezes the rings (TB_IOC_ARM).  This program waits for that,
+ * and writes the snapshot with another session before the rings go on.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,8 +33,8 @@ struct arm {
 	uint32_t count;
 
 	struct tb_device *device;
-	char text[PATTERN_ROOM];	/* the patterns as the kernel wants them */
-	struct made made;		/* tests for their events */
+	char text[PATTERN_ROOM];	/* the patterns, in the kernel's form */
+	struct made made;		/* the compiled filters */
 	int signals;
 	uint32_t taken;
 };
@@ -70,7 +70,7 @@ const struct command cmd_arm = {
 	"  -h, --help            show this text\n",
 };
 
-/* ---- before ---- */
+/* ---- arming ---- */
 
 static int arm_failed(const struct arm *arm, int result, uint32_t bad)
 {
@@ -78,16 +78,16 @@ static int arm_failed(const struct arm *arm, int result, uint32_t bad)
 
 	switch (-result) {
 	case ENOTTY:
-		return complain("the module does not know filters of triggers: install module and tools of the same release");
+		return complain("the module has no filters for triggers: install module and tools of the same release");
 	case EBUSY:
-		return complain("a trigger is armed already by another program");
+		return complain("another program has armed a trigger already");
 	case E2BIG:
 		if (arm->post_ms && tb_device_arm_within(arm->device, arm->text, arm->post, 0,
 							 arm->made.rules,
 							 (unsigned int)arm->made.count,
 							 NULL) >= 0) {
 			tb_device_disarm(arm->device);
-			return complain("the module knows no --post-time: install module and tools of the same release, or use --post-time none");
+			return complain("the module has no --post-time: install module and tools of the same release, or use --post-time none");
 		}
 		return complain("these are more than 64 events: name them more exactly");
 	case EINVAL:
@@ -97,7 +97,7 @@ static int arm_failed(const struct arm *arm, int result, uint32_t bad)
 		    query.mode == TB_MODE_CIRCULAR)
 			return complain("the module does not take test %u of filter %u",
 					arm->made.rules[bad].bad + 1, bad + 1);
-		return complain("no circular recording is running: 'tracebuf start -m circular' does that");
+		return complain("no circular recording is running: 'tracebuf start -m circular' starts one");
 	}
 	return complain("cannot arm: %s", strerror(-result));
 }
@@ -109,7 +109,7 @@ static int catch_signals(void)
 	return signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
-/* ---- what has happened ---- */
+/* ---- waiting, and the snapshot ---- */
 
 static void tell(const struct tb_trigger_info *info)
 {
@@ -119,7 +119,7 @@ static void tell(const struct tb_trigger_info *info)
 
 	localtime_r(&seconds, &tm);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
-	/* it is what any program has called itself */
+	/* programs choose their names: replace what a terminal would obey */
 	memcpy(comm, info->comm, TB_COMM_LEN);
 	utf8_plain_string(comm, sizeof(comm));
 	note("%.*s:%.*s at %s.%09" PRIu64 " on CPU %u, thread %u (%s)",
@@ -127,7 +127,7 @@ static void tell(const struct tb_trigger_info *info)
 	     (uint64_t)(info->realtime % 1000000000ull), info->cpu, info->tid, comm);
 }
 
-/* The file of this snapshot */
+/* The name of the next snapshot's file; @room has @size bytes for it */
 static const char *output_name(const struct arm *arm, char *room, size_t size)
 {
 	if (!arm->output) {
@@ -159,7 +159,7 @@ static int arm_snapshot(struct arm *arm)
 	return status;
 }
 
-/* Waits; 0: look at the trigger, 1: a signal, -errno */
+/* Wait for the trigger or a signal; 0: the trigger, 1: a signal, -errno */
 static int arm_wait(struct arm *arm)
 {
 	struct pollfd wait[2] = {
@@ -173,7 +173,7 @@ static int arm_wait(struct arm *arm)
 	return wait[0].revents && !(wait[1].revents & POLLPRI);
 }
 
-/* Armed: until the snapshot is written.  @ended: a signal came, this was the last */
+/* Wait, and write the snapshot.  @ended: out: a signal came, so this is the last one */
 static int arm_once(struct arm *arm, bool *ended)
 {
 	struct tb_trigger_info info;
@@ -189,12 +189,12 @@ static int arm_once(struct arm *arm, bool *ended)
 	if (info.fired)
 		tell(&info);
 	if (info.state == TB_TRIGGER_ENDED)
-		return complain("the recording was stopped %s: 'tracebuf save' gets what is in the buffers",
+		return complain("the recording was stopped %s: 'tracebuf save' writes what is in the buffers",
 				info.fired ? "after that" : "before the event occurred");
 	if (!info.fired)
 		return complain("the event has not occurred");
 	if (waited)
-		note("interrupted: what comes after it is not complete");
+		note("interrupted: the part of the snapshot after the event is not complete");
 	return arm_snapshot(arm);
 }
 
@@ -233,7 +233,7 @@ static int arm_go(struct arm *arm)
 	return status;
 }
 
-/* Whole milliseconds, of which 0 says that there is no limit */
+/* Parse --post-time into milliseconds; 'none' is 0: no limit */
 static int parse_post_time(const char *text, uint32_t *ms)
 {
 	double seconds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf start, stop, flush, enable, disable, save - control of a recorder
- * that runs on its own, without 'record' attached.
+ * tracebuf start, stop, flush, enable, disable, save - control a recording that runs in the kernel,
+ * without 'tracebuf record'.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ const struct command cmd_start = {
 	"them, see 'tracebuf snapshot' and 'tracebuf save'.\n"
 	"Without options for the buffers the configuration stays as it is.\n"
 	"\n"
-	"  -e, --events LIST     record these and no others (those that are enabled):\n"
+	"  -e, --events LIST     record only these (default: the enabled events):\n"
 	CHOICE_HELP
 	WHO_HELP
 	SETUP_MODE_HELP
@@ -134,12 +134,12 @@ const struct command cmd_save = {
 	"  -h, --help            show this text\n",
 };
 
-/* most events of the scheduler, system calls, interrupts: compact and wide */
+/* Bytes of most events of the scheduler, system calls and interrupts: compact, wide */
 static const struct {
 	unsigned int least, most;
 } event_bytes[] = { { 16, 48 }, { 32, 80 } };
 
-/* How much memory it takes, and how far back that reaches */
+/* Show the memory of the buffers; in circular mode, how many events they hold */
 static void show_start(struct tb_device *device, const struct choice *choice,
 		       const struct setup *setup)
 {
@@ -155,7 +155,7 @@ static void show_start(struct tb_device *device, const struct choice *choice,
 	bytes = (uint64_t)query.buffers * query.buffer_bytes;
 	least = event_bytes[choice->form == TB_FORM_WIDE].least;
 	most = event_bytes[choice->form == TB_FORM_WIDE].most;
-	note("circular: about the last %" PRIu64 " to %" PRIu64 " events of each CPU stay (%u to %u bytes an event); 'tracebuf snapshot' writes them to a file",
+	note("circular: the buffers keep about the last %" PRIu64 " to %" PRIu64 " events of each CPU (%u to %u bytes an event); 'tracebuf snapshot' writes them to a file",
 	     bytes / most / 1000 * 1000, bytes / least / 1000 * 1000, least, most);
 }
 
@@ -249,9 +249,9 @@ static int start_with(int argc, char **argv, struct record *record)
 	return status;
 }
 
-/* @with, and what it has chosen is freed */
-static int choosing(int argc, char **argv,
-		    int (*with)(int, char **, struct choice *))
+/* Call @with with an empty choice, and free the choice afterwards */
+static int run_with_choice(int argc, char **argv,
+			   int (*with)(int, char **, struct choice *))
 {
 	struct choice choice = { 0 };
 	int status = with(argc, argv, &choice);
@@ -337,7 +337,7 @@ static int flush_run(int argc, char **argv)
 	if (result == -EINVAL && cpu >= 0)
 		return complain("there is no CPU %d, or it is not recorded on", cpu);
 	if (result == -ETIMEDOUT)
-		return complain("a program has not answered within a second: what only it can reach is not there yet; all else is");
+		return complain("a program has not answered within a second: the reader lacks events that the program has not handed over; it has all others");
 	return result < 0 ? complain("cannot flush: %s", strerror(-result)) :
 			    EXIT_FINE;
 }
@@ -356,7 +356,7 @@ static int enable_with(int argc, char **argv, struct choice *choice)
 
 	while ((option = getopt_long(argc, argv, "-" CHOICE_SHORT "p:h",
 				     long_options, NULL)) >= 0) {
-		/* what has no option is events, too */
+		/* words without an option (1) are events, too */
 		status = choice_option(&cmd_enable, option == 1 ? 'e' : option,
 				       optarg, choice);
 		if (status < 0)
@@ -372,7 +372,7 @@ static int enable_with(int argc, char **argv, struct choice *choice)
 		if (choice_add(&cmd_enable, choice, argv[optind], false))
 			return EXIT_USAGE;
 	if (!choice->count)
-		return misused(&cmd_enable, "which events?");
+		return misused(&cmd_enable, "name the events to enable");
 	device = open_device(provider, 0);
 	status = device ? choice_enable(device, choice) : EXIT_WRONG;
 	tb_device_close(device);
@@ -381,11 +381,11 @@ static int enable_with(int argc, char **argv, struct choice *choice)
 
 static int enable_run(int argc, char **argv)
 {
-	return choosing(argc, argv, enable_with);
+	return run_with_choice(argc, argv, enable_with);
 }
 
-/* What goes with an event is for enabling */
-static bool plain(const struct choice *choice)
+/* Has the choice names of events only, without filters, sampling, stacks ...? */
+static bool has_only_names(const struct choice *choice)
 {
 	const struct item *item;
 	size_t i;
@@ -424,9 +424,9 @@ static int disable_with(int argc, char **argv, struct choice *choice)
 		if (choice_add(&cmd_disable, choice, argv[optind], false))
 			return EXIT_USAGE;
 	if (!choice->count)
-		return misused(&cmd_disable, "which events?");
-	if (!plain(choice))
-		return misused(&cmd_disable, "events are disabled as a whole, by their names alone; 'tracebuf enable' changes what goes with them");
+		return misused(&cmd_disable, "name the events to disable");
+	if (!has_only_names(choice))
+		return misused(&cmd_disable, "give only the names of events; 'tracebuf enable' changes what is recorded with an event");
 	device = open_device(provider, 0);
 	status = device ? choice_disable(device, choice) : EXIT_WRONG;
 	tb_device_close(device);
@@ -435,10 +435,10 @@ static int disable_with(int argc, char **argv, struct choice *choice)
 
 static int disable_run(int argc, char **argv)
 {
-	return choosing(argc, argv, disable_with);
+	return run_with_choice(argc, argv, disable_with);
 }
 
-/* Stop it, if it runs and @stop says so; EXIT_* */
+/* If the recording runs, stop it; complain unless @stop; EXIT_* */
 static int save_stop(struct tb_device *device, const struct tb_query *query,
 		     const struct history *history, bool stop)
 {
@@ -456,7 +456,7 @@ static int save_stop(struct tb_device *device, const struct tb_query *query,
 	return result < 0 ? complain("cannot stop: %s", strerror(-result)) : EXIT_FINE;
 }
 
-/* Can the buffers be read, and is there anything in them or in @parts?  EXIT_* */
+/* Map the buffers, and check that they or @parts have events; EXIT_* */
 static int save_possible(struct tb_device *device, const struct tb_query *query,
 			 const struct history_parts *parts)
 {
@@ -465,20 +465,20 @@ static int save_possible(struct tb_device *device, const struct tb_query *query,
 
 	if (query->state == TB_STATE_IDLE)
 		return parts->count ? EXIT_FINE :
-		       complain("nothing was recorded yet: 'tracebuf start' or 'tracebuf record' does that");
+		       complain("nothing has been recorded yet: 'tracebuf start' or 'tracebuf record' starts a recording");
 	result = tb_device_map(device, NULL, NULL);
 	if (result < 0)
 		return complain("cannot map the buffers: %s", strerror(-result));
 	result = read_stats(device, query->nr_cpus, NULL, &sum);
 	if (result < 0)
 		return complain("cannot read the statistics: %s", strerror(-result));
-	/* a file that has them may have this very name */
+	/* do not replace an output file that may already have these events */
 	if (!sum.pending && sum.delivered && !parts->count)
 		return complain("there are no events in the buffers: they have been read before");
 	return EXIT_FINE;
 }
 
-/* The files of the history, then what is in the buffers; EXIT_* */
+/* Write the files of the history, then the contents of the buffers; EXIT_* */
 static int save_write(struct tb_device *device, const struct tb_query *query,
 		      const struct history_parts *parts, bool other_boot, const char *output)
 {
@@ -491,12 +491,12 @@ static int save_write(struct tb_device *device, const struct tb_query *query,
 	sink.keep = true;
 	sink.other_boot = sink.no_stacks = other_boot;
 	result = history_write(parts, &sink);
-	/* what a recorder that was killed has left, and the totals */
+	/* blocks that a killed recorder has left in the buffers, and the totals */
 	if (!result && query->state != TB_STATE_IDLE)
 		result = sink_drain(&sink, device);
 	if (sink_close(&sink)) {
 		if (!read_stats(device, query->nr_cpus, NULL, &sum) && sum.pending)
-			note("%llu event%s left in the buffers: save to another file, 'cat' makes one of both",
+			note("%llu event%s left in the buffers: save them to another file; 'cat' joins both files into one trace",
 			     (unsigned long long)sum.pending, plural(sum.pending));
 		return EXIT_WRONG;
 	}
@@ -527,12 +527,12 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 	warn_stopped(&query);
 	result = history_open(&history, false, &parts);
 	if (result == -EACCES)
-		note("%s belongs to another user: the file has what is in the buffers alone",
+		note("%s belongs to another user: the file has only the events in the buffers",
 		     history.folder);
 	else if (result)
 		return complain("%s: cannot be read: %s", history.folder, strerror(-result));
 	status = save_possible(device, &query, &parts);
-	/* addresses and cgroups are of another boot, which this kernel has no names for */
+	/* addresses and cgroups of another boot have no names in this kernel */
 	if (status == EXIT_FINE)
 		status = save_write(device, &query, &parts,
 				    provider && is_previous(device, provider), output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf diff - what has changed from one trace to another.
+ * tracebuf diff - show what has changed from one trace to another.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ const struct command cmd_diff = {
 	"long trace can be compared with a short one. What changed most comes first.\n"
 	"\n"
 	"      --top N           rows of each table (10; with --json all); 0: all\n"
-	"      --section ID      show this section alone: the name in brackets\n"
+	"      --section ID      show only this section: the name in brackets\n"
 	"      --json            print JSON, with exact numbers (ns)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	SELECTION_HELP
@@ -45,7 +45,7 @@ static const struct option long_options[] = {
 	{ 0 }
 };
 
-/* The recording that was asked for; complains, EXIT_* */
+/* Select the recording of @file to compare; complains, EXIT_* */
 static int choose(struct job *job, const char *file, struct tb_trace *trace)
 {
 	unsigned int first, count;
@@ -54,14 +54,14 @@ static int choose(struct job *job, const char *file, struct tb_trace *trace)
 		return EXIT_WRONG;
 	job->selection.several = false;
 	if (count > 1)
-		return complain("%s holds %u recordings: say which with --recording", file, count);
+		return complain("%s holds %u recordings: choose one with --recording", file, count);
 	if (selection_check(&job->selection, trace, file, first, 1))
 		return EXIT_WRONG;
 	tb_trace_select(trace, first);
 	return EXIT_FINE;
 }
 
-/* Both are open; complains, EXIT_* */
+/* Analyse both traces and write the differences; complains, EXIT_* */
 static int compare(struct job *job, struct tb_trace *const *traces)
 {
 	struct analysis *a[2] = { NULL, NULL };
@@ -83,7 +83,7 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 			title = NULL;
 		report = title ? diff_make(a[0], a[1], title, job->look.top) : NULL;
 		free(title);
-		/* the section behind the findings */
+		/* sections[0] has the findings, the summary follows */
 		summary = report ? report->sections[1] : NULL;
 		for (i = 0; i < 2; i++)
 			if (report && cut[i])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - a trace for another program.
+ * tracebuf export - convert a trace for another program.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,14 +27,14 @@
 static int export_run(int argc, char **argv);
 static void export_help(void);
 
-/* What is there besides for a format */
+/* Properties of a format */
 enum {
-	EXPORT_BINARY	 = 0x01,	/* nothing for a terminal */
-	EXPORT_PATH	 = 0x02,	/* it writes to a file by its name */
-	EXPORT_DIRECTORY = 0x04,	/* it writes a directory */
-	EXPORT_CONTROL	 = 0x08,	/* it gets control events; TB_EV_THREAD always */
-	EXPORT_LINES	 = 0x10,	/* control events, too, if asked for (-v) */
-	EXPORT_WHY	 = 0x20,	/* it shows the time of threads by causes (--why) */
+	EXPORT_BINARY	 = 0x01,	/* not for a terminal */
+	EXPORT_PATH	 = 0x02,	/* the exporter opens the output file itself */
+	EXPORT_DIRECTORY = 0x04,	/* the output is a directory */
+	EXPORT_CONTROL	 = 0x08,	/* the exporter gets control events, and all TB_EV_THREAD */
+	EXPORT_LINES	 = 0x10,	/* lines of text; control events only with -v */
+	EXPORT_WHY	 = 0x20,	/* has tracks of causes (--why) */
 };
 
 static const struct format {
@@ -42,7 +42,7 @@ static const struct format {
 	const char *ending;
 	tb_exporter *export;
 	const char *brief;
-	const char *hint;	/* what to do with it */
+	const char *hint;	/* how to open the output */
 	unsigned int flags;
 } formats[] = {
 	{ "perfetto", ".pftrace", tb_export_perfetto,
@@ -116,7 +116,7 @@ static void export_help(void)
 	fputs(options_help, stdout);
 }
 
-/* ---- the events ---- */
+/* ---- selecting events ---- */
 
 static volatile sig_atomic_t told_to_stop;
 
@@ -140,11 +140,11 @@ static void catch_signals(void)
 }
 
 /**
- * struct walk - how far it has come
- * @threads: goes through durable blocks before @selection begins; NULL: it has
- * @begun: the exporter's cursor stands where @selection begins
- * @damaged: @damage is the first damaged block
- * @uncommitted: elements left out
+ * struct walk - the events that an exporter gets
+ * @threads: cursor over durable blocks before the selection; NULL: at its end, or not needed
+ * @begun: the exporter's cursor is at the beginning of the selection
+ * @damaged: @damage describes the first damaged block
+ * @uncommitted: events left out because they had not been written completely
  */
 struct walk {
 	struct selection *selection;
@@ -169,8 +169,8 @@ static void walk_over(void *context, const struct tb_error *damage,
 }
 
 /*
- * What is before the selection is not looked at, but that durable blocks tell of threads: exporters
- * that want to know of these get it first, by a cursor that passes over all rings.
+ * Go to the beginning of the selection.  For exporters that need all threads, open a second cursor
+ * for the records of threads in earlier durable blocks.  It leaves out all rings.
  */
 static int walk_begin(struct walk *walk, struct tb_cursor *cursor)
 {
@@ -205,7 +205,7 @@ static void walk_end(struct walk *walk)
 	walk->threads = NULL;
 }
 
-/* The next of them, as tb_cursor_next() */
+/* The next record of a thread before the selection; returns as tb_cursor_next() */
 static int next_thread(struct walk *walk, struct tb_view *view)
 {
 	int result;
@@ -246,7 +246,7 @@ static int next_wanted(void *context, struct tb_cursor *cursor,
 	return result;
 }
 
-/* Are all of the wanted formats of one event? */
+/* Are all wanted formats forms of the same event? */
 static bool is_one_event(const struct selection *selection,
 			 const struct tb_trace *trace)
 {
@@ -266,7 +266,7 @@ static bool is_one_event(const struct selection *selection,
 	return first;
 }
 
-/* ---- the whole ---- */
+/* ---- converting ---- */
 
 struct job {
 	const char *file, *output, *kallsyms, *why;
@@ -277,7 +277,7 @@ struct job {
 	bool verbose, quiet, fields;
 };
 
-/* "x.tbuf" -> "x.pftrace"; to be freed */
+/* "x.tbuf" -> "x.pftrace"; the caller frees the name */
 static char *output_name(const char *file, const char *ending)
 {
 	const char *base = strrchr(file, '/');
@@ -292,7 +292,7 @@ static char *output_name(const char *file, const char *ending)
 	return name;
 }
 
-/* What the trace itself has wrong */
+/* Complain about damage of the trace; EXIT_* */
 static int report(const struct job *job, const struct tb_trace *trace,
 		  const struct walk *walk)
 {
@@ -305,7 +305,7 @@ static int report(const struct job *job, const struct tb_trace *trace,
 	if (walk->damaged) {
 		complain_file(job->file, &walk->damage);
 		if (!fault)
-			return complain("%s holds all but damaged blocks",
+			return complain("%s has the events of all blocks but the damaged ones",
 					job->output);
 	}
 	if (!fault)
@@ -371,7 +371,7 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		status = report(job, trace, &walk);
 	if (!job->quiet)
 		frames_remarks(stderr);
-	/* what writes a directory reads in a process of its own, and fails if it found nothing */
+	/* an exporter of a directory selects in another process, and fails without events */
 	if (status == EXIT_FINE && !(job->format->flags & EXPORT_DIRECTORY))
 		status = selection_found(&job->selection, trace, job->file);
 	if (selection_note_gaps(&job->selection, trace, job->file))
@@ -392,7 +392,7 @@ static int export_selected(struct job *job, struct tb_trace *trace)
 	status = selection_start(&job->selection, trace, job->file);
 	if (status != EXIT_FINE)
 		return status;
-	/* the exporter's times are of this clock */
+	/* Perfetto traces have times of this clock */
 	if (job->why)
 		status = why_threads_open(&job->why_threads, trace, job->file, &job->selection,
 					  TB_TIME_BOOTTIME, job->why);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf flamegraph - where events come from: the stacks recorded with them,
- * merged, as a picture or as text for other tools.
+ * tracebuf flamegraph - merge the stacks of events, and draw them, or write text for other tools.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -174,15 +173,15 @@ static int check_options(const struct flame_job *job)
 	const struct flame *flame = &job->flame;
 
 	if (flame->no_kernel && flame->no_user)
-		return misused(&cmd_flamegraph, "--kernel and --user exclude each other: without them there are both");
+		return misused(&cmd_flamegraph, "--kernel and --user exclude each other: to draw both, give neither");
 	if (flame->unfinished && flame->weight != FLAME_OFF_CPU)
-		return misused(&cmd_flamegraph, "--unfinished goes with --weight off-cpu");
+		return misused(&cmd_flamegraph, "--unfinished needs --weight off-cpu");
 	if (job->collapsed && job->look.inverted)
-		return misused(&cmd_flamegraph, "--inverted is about the picture: it excludes --collapsed");
+		return misused(&cmd_flamegraph, "--inverted changes only the picture: it excludes --collapsed");
 	return EXIT_FINE;
 }
 
-/* ---- what is in the trace ---- */
+/* ---- checking the trace ---- */
 
 static bool has_switch(const struct selection *selection, const struct tb_trace *trace)
 {
@@ -219,7 +218,7 @@ static int check_trace(const struct flame_job *job, const struct tb_trace *trace
 
 	if ((flame->weight == FLAME_OFF_CPU || flame->weight == FLAME_ON_CPU) &&
 	    !has_switch(&flame->selection, trace))
-		return complain("%s: times on and off the CPU are those of sched_switch, which is not %s: record it with 'tracebuf record -e sched_switch:stack'",
+		return complain("%s: times on and off the CPU need sched_switch, which is not %s: record it with 'tracebuf record -e sched_switch:stack'",
 				job->file, flame->selection.wanted ? "among the events chosen" :
 				"in the trace");
 	if (flame->weight == FLAME_FIELD && !has_field(flame, trace))
@@ -228,7 +227,8 @@ static int check_trace(const struct flame_job *job, const struct tb_trace *trace
 	return EXIT_FINE;
 }
 
-static int nothing(const struct flame_job *job)
+/* Nothing to draw: complain that events or stacks are missing, unless remarks() says why */
+static int explain_empty(const struct flame_job *job)
 {
 	const struct flame *flame = &job->flame;
 
@@ -246,7 +246,7 @@ static int nothing(const struct flame_job *job)
 			flame->selection.patterns.list[0] : "sched_switch");
 }
 
-/* ---- out with it ---- */
+/* ---- writing ---- */
 
 static void remarks(const struct flame_job *job)
 {
@@ -309,7 +309,7 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 	if (result)
 		return complain("%s: %s", job->file, strerror(-result));
 	if (!flame->tree.nodes[0].total)
-		status = nothing(job);
+		status = explain_empty(job);
 	if (status == EXIT_FINE)
 		status = write_result(job);
 	if (flame->damaged)
@@ -317,7 +317,7 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 	return status;
 }
 
-/* The trace's name with another ending */
+/* Replace the ending of the trace's name by .svg */
 static char *picture_name(const char *file)
 {
 	const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf list - the events that can be enabled, or those a trace describes.
+ * tracebuf list - list the events that can be enabled, or that a trace describes.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -33,16 +33,16 @@ const struct command cmd_list = {
 	PROVIDER_HELP
 	"  -v, --verbose         show the fields of each event, as they are in the payload,\n"
 	"                        and the print format\n"
-	"      --format          show them as tracefs does: events/*/*/format\n"
+	"      --format          show the fields as tracefs does: events/*/*/format\n"
 	"  -a, --all             include events whose tracepoint this kernel does not have\n"
-	"  -i, --input FILE      list those of a trace file, not of the running kernel\n"
+	"  -i, --input FILE      list the events of a trace file, not of the running kernel\n"
 	"  -h, --help            show this text\n",
 };
 
 /* How much is shown of each event */
 enum detail { NAMES, FIELDS, FORMAT };
 
-/* Print formats have tabs and lines; what else a terminal would obey is not for it */
+/* Print tabs and newlines of a print format; replace all else that a terminal would obey */
 static void put_format(const char *text)
 {
 	size_t left = strlen(text), size;
@@ -86,7 +86,7 @@ static void list_fields(const struct tb_format *format)
 	}
 }
 
-/* As a tracefs "format" file; EXIT_* */
+/* Print the event as a tracefs "format" file does; EXIT_* */
 static int list_format(const struct tb_format *format)
 {
 	int size = tb_format_text(format, format->id, NULL, 0) + 1;
@@ -101,7 +101,7 @@ static int list_format(const struct tb_format *format)
 	return EXIT_FINE;
 }
 
-/* Those of the recording that is selected; EXIT_* */
+/* List the events of the selected recording; EXIT_* */
 static int list_recording(const struct tb_trace *trace, const struct patterns *patterns,
 			  enum detail detail, unsigned int *shown)
 {
@@ -115,7 +115,7 @@ static int list_recording(const struct tb_trace *trace, const struct patterns *p
 			continue;
 		++*shown;
 		if (detail == FORMAT) {
-			/* the kernel has none for simple events */
+			/* simple events have no tracefs format */
 			if (!(format->flags & TB_EVENT_SIMPLE))
 				status = list_format(format);
 			continue;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf mark - a text for humans in the trace, as a user-space writer of this very
- * process.
+ * tracebuf mark - record a text, with a user-space writer of this process.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -11,7 +10,7 @@
 #include "tool/command/command.h"
 #include "tool/device/device.h"
 
-/* what a chunk has beside the text: its header, who it is from, the record's first element */
+/* Bytes of a chunk beside the text: its header, the writer's names, the record's first element */
 #define AROUND	192
 
 static int mark_run(int argc, char **argv);
@@ -32,17 +31,17 @@ const struct command cmd_mark = {
 	"  -h, --help            show this text\n",
 };
 
-static int cannot(const char *what, int result)
+static int complain_device(const char *what, int result)
 {
 	switch (result) {
 	case -ENOENT:
 	case -ENXIO:
 	case -ENODEV:
-		return complain("%s is not there: the module is not loaded ('modprobe tracebuf' as root), or it knows no user-space writers",
+		return complain("%s does not exist: the module is not loaded ('modprobe tracebuf' as root), or has no user-space writers",
 				what);
 	case -EACCES:
 	case -EPERM:
-		return complain("no permission: %s is closed to this user", what);
+		return complain("no permission: this user may not open %s", what);
 	}
 	return complain("%s: %s", what, strerror(-result));
 }
@@ -54,7 +53,7 @@ static int mark(struct tb_arbiter *arbiter, const char *provider, const char *te
 	struct tb_writer *writer;
 
 	if (target == -ENOENT)
-		return complain("there is no provider '%s'; 'tracebuf provider list' tells which there are",
+		return complain("there is no provider '%s'; 'tracebuf provider list' lists them",
 				provider);
 	if (target == -EMSGSIZE)
 		return complain("the text is too long for the buffers of provider '%s'", provider);
@@ -65,17 +64,17 @@ static int mark(struct tb_arbiter *arbiter, const char *provider, const char *te
 				provider, provider);
 	writer = tb_writer_create(arbiter, (unsigned int)target, TB_FULL_DROP);
 	if (tb_writer_is_null(writer))
-		return complain("the kernel takes no writer for '%s'", provider);
+		return complain("cannot create a writer for provider '%s'", provider);
 	tb_put_mark(writer, text, strlen(text));
 	result = tb_writer_flush(writer);
 	tb_writer_read_stats(writer, &stats);
 	tb_writer_destroy(writer);
 	if (result < 0)
-		return complain("could not hand it over: %s", strerror(-result));
+		return complain("cannot hand the text over to the kernel: %s", strerror(-result));
 	if (stats.lost)
 		return complain("the text is too long");
 	if (stats.refused)
-		return complain("provider '%s' did not take it: does it record? ('tracebuf status' tells)",
+		return complain("provider '%s' did not accept the text: is it recording? ('tracebuf status' shows that)",
 				provider);
 	return EXIT_FINE;
 }
@@ -115,12 +114,12 @@ static int mark_run(int argc, char **argv)
 		used += length;
 	}
 	text[used] = 0;
-	/* no larger than it must be: a chunk must find room in a buffer of the recording */
+	/* as small as possible: the chunk must fit into a buffer of the recording */
 	while (options.chunk_bytes < used + AROUND && options.chunk_bytes < TB_CHUNK_BYTES_MAX)
 		options.chunk_bytes *= 2;
 	result = tb_arbiter_create(&options, &arbiter);
 	if (result < 0)
-		return cannot(TB_PRODUCER_PATH, result);
+		return complain_device(TB_PRODUCER_PATH, result);
 	result = mark(arbiter, provider, text);
 	tb_arbiter_destroy(arbiter);
 	return result;

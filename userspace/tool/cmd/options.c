@@ -11,7 +11,7 @@
 int output_options(const struct command *command, int argc, char **argv,
 		   const char **provider, const char **output, bool *stop)
 {
-	/* those that have no --stop begin with the second */
+	/* commands without --stop skip the first entry */
 	static const struct option long_options[] = {
 		{ "stop",   no_argument,       NULL, 's' },
 		PROVIDER_LONG,

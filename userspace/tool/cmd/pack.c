@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf pack, tracebuf unpack - a trace file into its packed form, and back.
+ * tracebuf pack, tracebuf unpack - convert a trace file into its packed form, and back.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -55,10 +55,10 @@ const struct command cmd_unpack = {
 };
 
 /**
- * struct job
- * @data, @size: the input, mapped
+ * struct job - a conversion
+ * @data, @size: mapping of the input
  * @written: bytes of the output
- * @events: of rolling blocks
+ * @events: events in rolling blocks
  */
 struct job {
 	const char *file;
@@ -82,7 +82,7 @@ static int map_input(struct job *job)
 		return complain("%s: cannot be opened: %s", job->file, strerror(errno));
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
 		close(fd);
-		return complain("%s: is not a file", job->file);
+		return complain("%s: is not a regular file", job->file);
 	}
 	job->size = (size_t)status.st_size;
 	map = job->size ? mmap(NULL, job->size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
@@ -96,7 +96,7 @@ static int map_input(struct job *job)
 	return EXIT_FINE;
 }
 
-/* The name of the output if none was given: what is there under it stays */
+/* Derive the output's name from the input's; refuse to replace an existing file */
 static int default_name(struct job *job, const char *from, const char *to)
 {
 	size_t length = strlen(job->file), ending = strlen(from);
@@ -134,8 +134,7 @@ static void tell(const struct job *job, const char *name)
 
 /* ---- pack ---- */
 
-/* Bytes of the whole blocks at the start of @data that go into a frame; where none starts, bytes
- * that are no block */
+/* How many bytes at @data go into a frame: whole blocks, or bytes that are not a block */
 static size_t frame_content(struct job *job, const unsigned char *data, size_t size)
 {
 	struct tb_block header;
@@ -166,7 +165,7 @@ static int pack_all(struct job *job)
 
 	for (at = 0; !status && at < job->size; at += content) {
 		content = frame_content(job, job->data + at, job->size - at);
-		/* the file may be changed while it is read */
+		/* pack a copy: another program may change the file meanwhile */
 		if (blocks)
 			memcpy(blocks, job->data + at, content);
 		if (!blocks || !packer || tb_packer_frame(packer, blocks, content, &frame, &bytes))
@@ -232,7 +231,7 @@ static int unpack_all(struct job *job)
 
 /* ---- both ---- */
 
-/* The input is what the command takes: complains, EXIT_* */
+/* Check that the input is a trace, and packed or not as the command needs; complains, EXIT_* */
 static int check_input(const struct job *job, bool packed)
 {
 	static const unsigned char zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };

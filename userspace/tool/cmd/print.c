@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf print - one event a line, all CPUs in time order.
+ * tracebuf print - print one event a line, all CPUs in time order.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static int print_objects(struct print *print, struct tb_trace *trace)
 	if (!print->jsonl)
 		return complain("out of memory");
 	result = print_events(print, trace);
-	/* what could not be written is stdout's error, and told at the end */
+	/* main() checks stdout for errors */
 	jsonl_close(print->jsonl);
 	print->jsonl = NULL;
 	return result;
@@ -185,7 +185,7 @@ static int print_recordings(struct print *print, struct tb_trace *trace)
 		if (result)
 			status = result;
 	}
-	/* nothing may have been asked for */
+	/* with --max 0 no event is wanted */
 	if (i > first && print->max && result == EXIT_FINE &&
 	    selection_found(&print->selection, trace, print->file))
 		status = EXIT_WRONG;

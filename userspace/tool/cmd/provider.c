@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf provider - several recordings at once: making a provider with a
- * name, events, buffers and mode of its own, looking at it, removing it.
+ * tracebuf provider - list, create, show and destroy providers: recordings that run side by side,
+ * each with its own name, events, buffers and mode.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static int list_run(struct tb_device *device, const char *name)
 	(void)name;
 	printf("%5s %-31s %-8s %5s  %s\n", "ID", "NAME", "STATE", "FILES", "");
 	for (i = 0; !(result = tb_device_provider(device, i, &info)); i++) {
-		/* this program has the first open itself */
+		/* do not count this program's own file, which is of the first provider */
 		files = info.files - (i == 0);
 		printf("%5u %-31s %-8s %5u  %s%s\n", info.id, info.name,
 		       tb_state_name(info.state), files,
@@ -84,11 +84,11 @@ static int list_run(struct tb_device *device, const char *name)
 
 /* ---- destroy ---- */
 
-static int unknown(struct tb_device *device, const char *name)
+static int complain_unknown(struct tb_device *device, const char *name)
 {
 	char names[1024];
 
-	return complain("there is no provider '%s', there is: %s", name,
+	return complain("there is no provider '%s'; existing: %s", name,
 			provider_names(device, names, sizeof(names)));
 }
 
@@ -101,12 +101,12 @@ static int destroy_run(struct tb_device *device, const char *name)
 		return EXIT_FINE;
 	case ENOENT:
 	case EINVAL:
-		return unknown(device, name);
+		return complain_unknown(device, name);
 	case EPERM:
-		return complain("'%s' is always there: only those that were created can be removed",
+		return complain("'%s' always exists: only providers that were created can be removed",
 				name);
 	case EBUSY:
-		return complain("provider '%s' is in use by another program or a module: end that first",
+		return complain("another program or a module uses provider '%s': end it first",
 				name);
 	}
 	return complain("provider '%s' cannot be removed: %s", name,
@@ -122,7 +122,7 @@ static int show_run(struct tb_device *device, const char *name)
 	int result = tb_device_attach(device, name);
 
 	if (result == -ENOENT || result == -EINVAL)
-		return unknown(device, name);
+		return complain_unknown(device, name);
 	if (!result)
 		result = tb_device_query(device, &query);
 	if (!result) {
@@ -154,10 +154,10 @@ static int create_failed(const char *name, int result)
 {
 	switch (-result) {
 	case EEXIST:
-		return complain("there is a provider '%s' already: take another name, or remove that with 'tracebuf provider destroy %s'",
+		return complain("provider '%s' exists already: choose another name, or remove it with 'tracebuf provider destroy %s'",
 				name, name);
 	case ENOSPC:
-		return complain("there are %d providers, which is the most there may be: remove one with 'tracebuf provider destroy NAME'",
+		return complain("there are %d providers, the maximum: remove one with 'tracebuf provider destroy NAME'",
 				TB_PROVIDERS_MAX);
 	case ENOMEM:
 		return complain("no memory for another provider");
@@ -166,13 +166,13 @@ static int create_failed(const char *name, int result)
 			strerror(-result));
 }
 
-/* The provider is there; give it what it needs. */
+/* Configure the new provider, choose its events and threads; EXIT_* */
 static int create_set_up(struct tb_device *device, struct create *create)
 {
 	int result = tb_device_attach(device, create->name);
 
 	if (result < 0)
-		return complain("provider '%s' has gone again: %s",
+		return complain("provider '%s' cannot be used any more: %s",
 				create->name, strerror(-result));
 	if (setup_apply(device, &create->setup))
 		return EXIT_WRONG;
@@ -188,7 +188,7 @@ static int create_device(struct create *create)
 	sigset_t all;
 	int result, status;
 
-	/* not to leave half of it behind */
+	/* a signal must not leave a half-configured provider behind */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	device = open_device(NULL, 0);
@@ -234,7 +234,7 @@ static int create_with(int argc, char **argv, struct create *create)
 			return show_help(&cmd_provider, option);
 	}
 	if (optind == argc)
-		return misused(&cmd_provider, "create: which name?");
+		return misused(&cmd_provider, "create needs the name of a provider");
 	if (optind + 1 < argc)
 		return misused(&cmd_provider, "'%s' is too much",
 			       argv[optind + 1]);
@@ -262,7 +262,7 @@ static int create_run(int argc, char **argv)
 	return status;
 }
 
-/* ---- all of them ---- */
+/* ---- the command line ---- */
 
 static const struct {
 	const char *name;
@@ -300,7 +300,7 @@ static int provider_run(int argc, char **argv)
 		return show_help(&cmd_provider, 'h');
 	names = argc - 2;
 	if (names < actions[i].named)
-		return misused(&cmd_provider, "%s: which one?", argv[1]);
+		return misused(&cmd_provider, "%s needs the name of a provider", argv[1]);
 	if (names > actions[i].named)
 		return misused(&cmd_provider, "'%s' is too much",
 			       argv[2 + actions[i].named]);

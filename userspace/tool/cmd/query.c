@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - SQL on a trace, without an export.
+ * tracebuf query - answer SQL queries about a trace, without an export.
  */
 #include <errno.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ const struct command cmd_query = {
 
 struct job {
 	const char *file, *name, *sql, *sql_file;
-	char *text;			/* what was read */
+	char *text;			/* contents of @sql_file */
 	enum query_format format;
 	struct selection selection;
 	bool no_header, schema, list, verbose;
@@ -81,7 +81,7 @@ static void catch_signals(sqlite3 *sqlite)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-/* ---- what is asked ---- */
+/* ---- the query ---- */
 
 static void list(const struct job *job)
 {
@@ -104,7 +104,7 @@ static const struct query_named *find_named(const char *name)
 	return NULL;
 }
 
-/* Is it one word, as names are and no statement is? */
+/* Is it a name?  A name is one word, a statement is not */
 static bool is_name(const char *text)
 {
 	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz-_0123456789")];
@@ -121,7 +121,7 @@ static int wrong_name(const char *name)
 		nearest_offer(&nearest, NULL, named->name);
 	complain("there is no question called '%s'%s", name,
 		 nearest_text(&nearest, text, sizeof(text)));
-	fputs("'tracebuf query --list' shows which there are\n", stderr);
+	fputs("'tracebuf query --list' lists the questions\n", stderr);
 	return EXIT_USAGE;
 }
 
@@ -160,7 +160,7 @@ static int read_sql(struct job *job)
 	return job->text ? EXIT_FINE : EXIT_WRONG;
 }
 
-/* Which SQL is meant */
+/* Find the SQL: in a file, of a name, or as given; EXIT_* */
 static int choose(struct job *job)
 {
 	const struct query_named *named;
@@ -180,14 +180,14 @@ static int choose(struct job *job)
 
 /* ---- the answer ---- */
 
-/* What a question with a name is about may not be in the trace at all */
+/* Complain if the trace lacks events that the named question needs; EXIT_* */
 static int check_named(struct query *query, const struct job *job)
 {
 	const struct query_named *named = job->name ? find_named(job->name) : NULL;
 	char text[256];
 
 	if (named && query_lacks(query, named->needs, text, sizeof(text)))
-		return complain("%s has no %s recorded, which '%s' is answered from",
+		return complain("%s has no %s recorded, which the question '%s' needs",
 				job->file, text, named->name);
 	return EXIT_FINE;
 }
@@ -211,7 +211,7 @@ static int show_schema(struct query *query, const struct job *job)
 			job->file, job->sql);
 }
 
-/* Warn before the answer if events are missing: the answer does not contain them. */
+/* Warn before the answer if the trace misses events; EXIT_* */
 static int say_missing(struct query *query, const struct job *job)
 {
 	const struct spans *missing = &query->missing;
@@ -226,7 +226,7 @@ static int say_missing(struct query *query, const struct job *job)
 	return EXIT_FINE;
 }
 
-/* Something may last without an event of the selected threads, or within the selected time */
+/* Does the selection have slices, wakeups ...?  Their events may be outside the selection */
 static bool has_lasting(struct query *query)
 {
 	sqlite3_stmt *statement = NULL;
@@ -243,7 +243,7 @@ static bool has_lasting(struct query *query)
 	return found;
 }
 
-/* Complains if nothing is selected, which an answer without rows would not say */
+/* Complain if the selection is empty: the answer would just have no rows */
 static int check_selected(struct query *query, struct job *job)
 {
 	struct selection *selection = &job->selection;
@@ -289,7 +289,7 @@ static int ask(struct query *query, struct job *job)
 	return status;
 }
 
-/* What the trace itself has wrong */
+/* Complain about damage of the trace */
 static int report(const struct query *query, const struct job *job, int status)
 {
 	const struct tb_error *fault = tb_trace_fault(query->trace);
@@ -302,7 +302,7 @@ static int report(const struct query *query, const struct job *job, int status)
 		status = complain_file(job->file, &query->damage);
 	if (fault) {
 		status = complain_file(job->file, fault);
-		note("%zu block%s could be read, the answer is of %s",
+		note("%zu block%s could be read, and the answer uses only %s",
 		     tb_trace_blocks(query->trace), plural(tb_trace_blocks(query->trace)),
 		     tb_trace_blocks(query->trace) == 1 ? "this one" : "these");
 	}
@@ -349,7 +349,7 @@ static int ask_file(struct job *job)
 
 /* ---- the command line ---- */
 
-/* FILE, and what is asked */
+/* Take FILE, and SQL or a name, or a table after --schema */
 static int take_words(struct job *job, int count, char **words)
 {
 	bool asked = job->name || job->sql_file;
@@ -367,7 +367,7 @@ static int take_words(struct job *job, int count, char **words)
 		return misused(&cmd_query, "there is one question too many: '%s'",
 			       *words);
 	if (!job->sql && !asked && !job->schema)
-		return misused(&cmd_query, "what is asked? SQL or a name (--list) goes behind the file");
+		return misused(&cmd_query, "no question: put SQL or a name (--list) after the file");
 	if (job->sql && !job->schema && !strcmp(job->sql, "-"))
 		job->sql_file = "-";
 	return EXIT_FINE;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf record - record into a file until a command ends, a time is over
- * or a signal comes.
+ * tracebuf record - record into a file until a command ends, a time is over or a signal comes.
  *
- * Here it is set up and begun; record/loop.c is what goes on then.  Signals come through a
- * descriptor.  However it ends - by itself,
- * by Ctrl-C, with a full disk - the recording is stopped, what is in the
- * buffers is fetched, the table is shown, and the file is valid.
+ * This file parses options, and sets up and starts the recording; record/loop.c writes blocks and
+ * ends it.  However the recording ends (time, Ctrl-C, a full disk), record_finish() stops it,
+ * writes the remaining blocks and prints the table, and the file is valid.
  */
 #include <errno.h>
 #include <signal.h>
@@ -58,7 +56,7 @@ const struct command cmd_record = {
 	"begins a new file with --rotate.\n",
 };
 
-/* ---- before ---- */
+/* ---- setting up ---- */
 
 static int catch_signals(struct record *record)
 {
@@ -67,13 +65,13 @@ static int catch_signals(struct record *record)
 	};
 
 	signal(SIGPIPE, SIG_IGN);
-	/* a file that has got as long as it may be is like a disk that is full */
+	/* at RLIMIT_FSIZE write() shall fail, as on a full disk */
 	signal(SIGXFSZ, SIG_IGN);
 	record->signals = signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
 	return record->signals < 0 ? record->signals : 0;
 }
 
-/* Configuration and events; EXIT_* */
+/* Apply the configuration and choose the events; EXIT_* */
 static int record_set_up(struct record *record)
 {
 	struct tb_device *device = record->device;
@@ -81,7 +79,7 @@ static int record_set_up(struct record *record)
 
 	if (query->state == TB_STATE_RUNNING)
 		return recording_already(device);
-	/* a provider somebody has set up stays as it is */
+	/* a named provider that has buffers keeps its configuration, unless options change it */
 	if (!record->provider || record->setup.given || !query->map_bytes) {
 		setup_size(device, &record->setup, (struct sizes_for){
 			.live = record->stream || !strcmp(record->output, "-"),
@@ -90,7 +88,7 @@ static int record_set_up(struct record *record)
 		if (setup_apply(device, &record->setup))
 			return EXIT_WRONG;
 	}
-	/* blocks are taken as they come: what programs write overwrites nothing of it */
+	/* choice.reads: this program reads blocks as they come, so programs overwrite no events */
 	if (tb_device_query(device, &record->query) < 0)
 		return complain("cannot read the state");
 	record->choice.reads = !query->map_bytes || query->mode == TB_MODE_STREAMING;
@@ -117,17 +115,17 @@ static void open_perf(struct record *record)
 	int result = sink_perf_open(&record->sink, mappings);
 
 	if (result && mappings)
-		note("warning: no perf events (%s): programs that start now and end before the recording does have addresses only in their stacks",
+		note("warning: no perf events (%s): user stacks have addresses without names for programs that start and end during the recording",
 		     strerror(-result));
 }
 
-/* The file, and who reads for it; EXIT_* */
+/* Open the output file, and the reader of its blocks; EXIT_* */
 static int record_open(struct record *record)
 {
 	struct sink *sink = &record->sink;
 	const char *output = record->output;
 	struct sink_way way = {
-		/* standard output is shared, and may be anywhere in its file */
+		/* not standard output: other programs share its file and offset */
 		.direct = !record->buffered && !record->stream && !record->channels &&
 			  strcmp(output, "-"),
 		.buffered = record->buffered,
@@ -150,7 +148,7 @@ static int record_open(struct record *record)
 
 	if (record->series.given) {
 		if (record->query.mode != TB_MODE_STREAMING)
-			return complain("--rotate and --history are for streaming mode, this is %s mode: one file gets all of it at the end",
+			return complain("--rotate and --history need streaming mode: in %s mode one file gets all events at the end",
 					tb_mode_name(record->query.mode));
 		record->reader = record_reader(record);
 		if (!record->reader || series_next(&record->series, output))
@@ -159,7 +157,10 @@ static int record_open(struct record *record)
 	}
 	if (sink_open(sink, output))
 		return EXIT_WRONG;
-	/* not before: a FIFO is waited for until it has a reader; but before there are threads */
+	/*
+	 * After opening: Ctrl-C must interrupt open() while a FIFO has no reader.  Before there are
+	 * threads, which inherit the signal mask.
+	 */
 	result = catch_signals(record);
 	if (result < 0)
 		return complain("signals: %s", strerror(-result));
@@ -173,7 +174,7 @@ static int record_open(struct record *record)
 	return EXIT_FINE;
 }
 
-/* The trace has numbers of processes as the initial PID namespace has them (PROC_PID_INIT_INO) */
+/* Is /proc of the initial PID namespace (PROC_PID_INIT_INO), whose PIDs the trace has? */
 static bool proc_has_same_pids(void)
 {
 	struct stat status;
@@ -181,8 +182,10 @@ static bool proc_has_same_pids(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == 0xeffffffc;
 }
 
-/* The calls that the recording lacks: those that opened files before it.  Where it has only some of
- * the later calls, a name that was right at first would not stay right. */
+/*
+ * Record the files that processes have open, because the calls that opened them are not in the
+ * recording.  Do this only if the recording has all later calls: else names would become wrong.
+ */
 static void start_open_files(struct record *record)
 {
 	const struct who *who = &record->who;
@@ -193,7 +196,7 @@ static void start_open_files(struct record *record)
 		record->sink.open_files = open_files_start(who->pids, some ? who->count : 0);
 }
 
-/* Everything up to the running recording; EXIT_* */
+/* Set up and start the recording; EXIT_* */
 static int record_prepare(struct record *record)
 {
 	struct tb_device *device = record->device;
@@ -228,7 +231,10 @@ static int record_prepare(struct record *record)
 		if (result < 0)
 			return complain("cannot fork: %s", strerror(-result));
 	}
-	/* the command keeps those it had; what compresses takes more than is good for others */
+	/*
+	 * after the fork: COMMAND keeps its priority.  A recorder that compresses uses too much
+	 * time
+	 */
 	record->service.hurry = !record->compress;
 	if (service_priority(&record->service))
 		return EXIT_WRONG;
@@ -243,7 +249,7 @@ static int record_prepare(struct record *record)
 	if (result < 0)
 		return start_failed(device, result);
 	start_open_files(record);
-	/* from here on there is something that takes the place of what was recorded before */
+	/* the new recording has started: delete the old history and the file's old contents */
 	if (!record->series.memory)
 		forget_history(record->provider);
 	sink_begin(&record->sink);
@@ -259,7 +265,7 @@ static int record_go(struct record *record)
 	record->device = open_device(record->provider, TB_DEVICE_NONBLOCK);
 	if (!record->device)
 		return EXIT_WRONG;
-	/* nothing is recorded there any more */
+	/* the recording of the previous boot has ended: just save it */
 	if (record->provider && is_previous(record->device, record->provider)) {
 		status = save_device(record->device, record->provider, record->output, false);
 		tb_device_close(record->device);
@@ -278,7 +284,7 @@ static int record_go(struct record *record)
 			complain("%s: cannot be run: %s", record->command[0],
 				 strerror(-result));
 			record->quiet = true;
-			record_finish(record, 0);	/* a valid file */
+			record_finish(record, 0);	/* the file is valid */
 			status = result == -ENOENT ? 127 : 126;
 		} else {
 			result = record_loop(record);
@@ -312,26 +318,26 @@ static int compress_option(const char *value, struct record *record)
 	return 0;
 }
 
-/* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
+/* Check that the options of files fit together.  Complains; EXIT_FINE or EXIT_USAGE */
 static int files_check(const struct command *command, const struct record *record)
 {
 	const struct series *series = &record->series;
 	bool out = !strcmp(record->output, "-");
 
 	if (series->keep && !series->given)
-		return misused(command, "--keep says how many files stay: when they change is for --rotate");
+		return misused(command, "--keep needs --rotate, which says when the next file begins");
 	if (series->given && out)
-		return misused(command, "--rotate makes several files, standard output is one");
+		return misused(command, "--rotate writes several files, but standard output is one: name a file (-o)");
 	if (series->given && record->stream)
-		return misused(command, "a stream is one: --rotate is for 'tracebuf record'");
+		return misused(command, "a stream is a single file: --rotate is for 'tracebuf record'");
 	if (record->backlog_given && record->stream)
-		return misused(command, "a stream waits for who reads it: --backlog is for 'tracebuf record'");
+		return misused(command, "a stream waits for its reader: --backlog is for 'tracebuf record'");
 	if (record->backlog_given && (out || record->buffered || record->compress))
-		return misused(command, "--backlog is for blocks that a disk takes while more are read: not for standard output, --buffered and --compress");
+		return misused(command, "--backlog needs writes to a file while the reader goes on: it excludes standard output, --buffered and --compress");
 	if (record->threads && !record->compress)
-		return misused(command, "--threads compress: that is for --compress");
+		return misused(command, "--threads is the number of threads that compress: it needs --compress");
 	if (record->compress && record->stream)
-		return misused(command, "a stream has each block as it comes: --compress is for 'tracebuf record'");
+		return misused(command, "a stream gets each block at once, unpacked: --compress is for 'tracebuf record'");
 	if (record->service.daemon && out)
 		return misused(command, "in the background there is no standard output: name a file (-o)");
 	return EXIT_FINE;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf recover - recordings out of an image of a machine's memory.
+ * tracebuf recover - find recordings in an image of a machine's memory.
  *
- * Options and report; image.c reads the image, recover/scan.c finds what is in it,
- * recover/block.c says what of a block is good, recover/opening.c which one it is if its header
- * does not say it yet, recover/counts.c makes a trace of it.
+ * This file has the options and the report.  recover/image.c reads the image, recover/scan.c finds
+ * blocks and rings, recover/block.c decides which part of a block is valid, recover/opening.c
+ * identifies blocks whose header is not complete, recover/accounting.c writes a trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,8 +64,8 @@ struct options {
 
 /* ---- numbers ---- */
 
-/* A number at the start of @text, as the help says; where it ends, or NULL */
-static const char *number(const char *text, uint64_t *value)
+/* Parse the number at the start of @text, as the help describes it; returns its end, or NULL */
+static const char *parse_prefix(const char *text, uint64_t *value)
 {
 	static const char units[] = "KMG";
 	bool hexadecimal = !strncmp(text, "0x", 2);
@@ -88,14 +88,14 @@ static const char *number(const char *text, uint64_t *value)
 
 static bool whole_number(const char *text, uint64_t *value)
 {
-	const char *end = number(text, value);
+	const char *end = parse_prefix(text, value);
 
 	return end && !*end;
 }
 
-static bool range_of(const char *text, struct image_range *range)
+static bool parse_range(const char *text, struct image_range *range)
 {
-	const char *end = number(text, &range->start);
+	const char *end = parse_prefix(text, &range->start);
 
 	return end && *end == ':' && whole_number(end + 1, &range->bytes) && range->bytes &&
 	       range->start + range->bytes > range->start;
@@ -126,11 +126,11 @@ static void show_cpu(const struct recover_cpu *cpu)
 	       cpu->cpu, cpu->blocks, cpu->events, cpu->missing, cpu->dropped, cpu->gaps,
 	       cpu->unfinished);
 	if (!cpu->ring)
-		printf("  ring not found: missing is at least this");
+		printf("  ring not found: more events may be missing");
 	if (cpu->damaged)
 		printf("  %" PRIu64 " blocks damaged", cpu->damaged);
 	if (cpu->gaps > 1 && cpu->ring)
-		printf("  missing is right in all, not for each gap");
+		printf("  missing is exact in total, but not for each gap");
 	putchar('\n');
 }
 
@@ -165,21 +165,21 @@ static void show(const struct recover_recording *recording)
 static void show_rest(const struct recover *recover, const struct image *image)
 {
 	if (recover->unknown)
-		printf("%" PRIu64 " blocks that do not say of which recording they are, left out\n",
+		printf("%" PRIu64 " blocks of unknown recordings, left out\n",
 		       recover->unknown);
 	if (recover->inside)
-		printf("%" PRIu64 " blocks in the events of others, left out: somebody has recorded them\n",
+		printf("%" PRIu64 " blocks in the events of others, left out: a program has recorded their contents\n",
 		       recover->inside);
 	if (recover->cut)
-		printf("%" PRIu64 " blocks that go on beyond the image, left out\n", recover->cut);
+		printf("%" PRIu64 " blocks that the end of the image cuts, left out\n", recover->cut);
 	if (recover->refused)
-		printf("%" PRIu64 " places that look like a block and are none\n", recover->refused);
+		printf("%" PRIu64 " places that look like a block but are not one\n", recover->refused);
 	if (image->unreadable)
 		note("%" PRIu64 " bytes could not be read: %s", image->unreadable,
 		     strerror(-image->error));
 }
 
-/* ---- the work ---- */
+/* ---- saving ---- */
 
 static bool wanted(const struct options *options, const struct recover_recording *recording,
 		   bool described)
@@ -188,21 +188,24 @@ static bool wanted(const struct options *options, const struct recover_recording
 		return recording->id == options->recording;
 	if (options->provider)
 		return !strcmp(name_of(recording), options->provider);
-	/* in a trace blocks are of the initialisation before them: others would be taken for its */
+	/*
+	 * readers assign blocks to the initialisation before them: they would assign the blocks of
+	 * a recording without one to another recording
+	 */
 	return recording->has_init || !described;
 }
 
-/* "x and y" are all there is; EXIT_WRONG */
-static int nothing(const struct options *options, size_t count)
+/* No recording was found, or none is wanted: complain; EXIT_WRONG */
+static int complain_none(const struct options *options, size_t count)
 {
 	if (!count)
 		return complain("%s: no recording found%s", options->image,
 				options->range.bytes || options->based ? "" :
-				"; if it is a part of the memory, say where it begins: --base");
+				"; if the image is only part of the memory, give the address at which it begins (--base)");
 	if (options->recording)
-		return complain("%s: no recording %016" PRIx64 "; --list shows those there are",
+		return complain("%s: no recording %016" PRIx64 "; --list shows what was found",
 				options->image, options->recording);
-	return complain("%s: no recording of provider '%s'; --list shows those there are",
+	return complain("%s: no recording of provider '%s'; --list shows what was found",
 			options->image, options->provider);
 }
 
@@ -218,16 +221,16 @@ static int save(const struct options *options, const struct image *image,
 	if (!stat(options->output, &st) && !fstat(image->fd, &in) &&
 	    st.st_dev == in.st_dev && st.st_ino == in.st_ino)
 		return complain("%s: that is the image", options->output);
-	/* an older file of that name stays until all of this one is written */
+	/* an existing file is replaced only when the new one is complete */
 	if (output_open(&output, options->output, NULL, OUTPUT_STREAM))
 		return EXIT_WRONG;
 	errno = 0;
 	for (i = 0; i < count && !result; i++) {
 		if (!wanted(options, &recordings[i], described))
 			continue;
-		/* several that nothing describes would be one in the file */
+		/* readers would take several recordings without initialisation for one */
 		if (!recordings[i].has_init && one) {
-			note("recording %016" PRIx64 " left out: nothing describes it; -r saves it alone",
+			note("recording %016" PRIx64 " left out: it has no initialisation; -r saves it alone",
 			     recordings[i].id);
 			continue;
 		}
@@ -273,7 +276,7 @@ static int recover_image(const struct options *options)
 	if (result == EXIT_FINE && !options->quiet)
 		show_rest(&recover, &image);
 	if (result == EXIT_FINE && !chosen)
-		result = nothing(options, count);
+		result = complain_none(options, count);
 	if (result == EXIT_FINE && !options->list)
 		result = save(options, &image, recordings, count, described);
 	recover_recordings_free(recordings, count);
@@ -322,7 +325,7 @@ static int recover_run(int argc, char **argv)
 			options.raw = true;
 			break;
 		case OPTION_RANGE:
-			if (!range_of(optarg, &options.range))
+			if (!parse_range(optarg, &options.range))
 				return misused(&cmd_recover, "--range takes START:BYTES, as in 0x100000:64M, not '%s'",
 					       optarg);
 			if (!options.based)
@@ -342,7 +345,7 @@ static int recover_run(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 1)
-		return misused(&cmd_recover, "one image at a time");
+		return misused(&cmd_recover, "give exactly one image");
 	options.image = argv[optind];
 	if (!strcmp(options.output, "-"))
 		options.quiet = true;

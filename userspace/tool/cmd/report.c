@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf report - what a trace says of the machine.
+ * tracebuf report - summarize a trace: CPU use, latencies, interrupts, calls, I/O.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ const struct command cmd_report = {
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"      --top N           rows of long tables (10; with --json and --html all); 0: all\n"
-	"      --section ID      show this section alone: the name in brackets\n"
+	"      --section ID      show only this section: the name in brackets\n"
 	"      --json            print JSON, with exact numbers (ns)\n"
 	"      --html FILE       write a page for a browser, with a timeline\n"
 	"      --max-events N    put at most N events into the timeline (2000000)\n"
@@ -85,8 +85,8 @@ static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *
 	return result;
 }
 
-/* Return true if @a tells of a selected thread, which need not have an event of its own */
-static bool is_told_of(const struct analysis *a, const struct selection *selection)
+/* Has the analysis times of a selected thread?  The thread need not have an event of its own */
+static bool has_selected_thread(const struct analysis *a, const struct selection *selection)
 {
 	const struct analysis_task *task;
 	unsigned int i;
@@ -104,8 +104,8 @@ static bool wants_thread(void *selection, const struct tb_cursor *cursor, uint32
 }
 
 /*
- * Cut what is compared to the time in which the file has events of all CPUs: from @from on, ns, and
- * up to selection->to_ticks.  0, -ENOMEM
+ * Limit the comparison to the time in which the file has events of all CPUs: move @from (ns) and
+ * selection->to_ticks.  0; -ENODATA: there is no such time; -ENOMEM
  */
 static int cut_to_common(const struct tb_trace *trace, struct selection *selection, uint64_t *from,
 			 bool *cut)
@@ -123,7 +123,7 @@ static int cut_to_common(const struct tb_trace *trace, struct selection *selecti
 	}
 	spans_free(&spans);
 	first = ticks_at(trace, selection->base, *from);
-	/* the last event of the CPU is in it */
+	/* + 1: include the last event of the CPU */
 	if (to < UINT64_MAX)
 		end = ticks_at(trace, selection->base, to + 1);
 	*cut = first > selection->from_ticks || end < selection->to_ticks;
@@ -151,14 +151,14 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	selection->found = false;
 	result = selection_start(selection, trace, file);
 	if (result != EXIT_FINE) {
-		/* it has complained: selection_found() need not */
+		/* selection_start() has complained: found, so that selection_found() does not */
 		selection->found = true;
 		return result;
 	}
 	if (cut)
 		result = cut_to_common(trace, selection, &options.from, cut);
 	if (result == -ENODATA)
-		return complain("%s: there is no time in which it has events of all CPUs: compare one with --cpu",
+		return complain("%s: there is no time in which it has events of all CPUs: compare a single CPU with --cpu",
 				file);
 	a = result ? NULL : analysis_new(trace, &options);
 	if (!a || tb_cursor_open(trace, &cursor) < 0) {
@@ -177,7 +177,7 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	}
 	result = fault ? complain_file(file, fault) : EXIT_FINE;
 	tb_cursor_close(cursor);
-	if (selection->found || is_told_of(a, selection) || !selection_asks(selection)) {
+	if (selection->found || has_selected_thread(a, selection) || !selection_asks(selection)) {
 		selection->found = true;
 		*analysis = a;
 	} else {
@@ -206,7 +206,7 @@ static int write_json(const struct report *report, const char *section)
 		return complain("out of memory");
 	out->file = stdout;
 	report_json(report, section, out);
-	/* that it could not be written is stdout's error, and told at the end */
+	/* main() checks stdout for errors */
 	out_write(out);
 	free(out);
 	return EXIT_FINE;
@@ -292,7 +292,7 @@ static int report_recordings(struct job *job, struct tb_trace *trace)
 	if (status != EXIT_FINE)
 		return status;
 	if (job->html && count > 1)
-		return complain("%s holds %u recordings: a page has one, say which with --recording",
+		return complain("%s holds %u recordings, but a page shows only one: choose it with --recording",
 				job->file, count);
 	for (i = first; i < first + count; i++) {
 		tb_trace_select(trace, i);
@@ -380,14 +380,14 @@ static int report_run(int argc, char **argv)
 	if (input_choose(&cmd_report, argc, argv, &job.file))
 		return EXIT_USAGE;
 	if (job.html && (job.look.json || job.look.section))
-		return misused(&cmd_report, "--html is a page of all sections: it excludes --json and --section");
+		return misused(&cmd_report, "--html writes a page with all sections: it excludes --json and --section");
 	if (job.max_events && !job.html)
-		return misused(&cmd_report, "--max-events is about the timeline of --html");
+		return misused(&cmd_report, "--max-events limits the timeline of --html: it needs --html");
 	if (job.why && !job.html && !job.look.json)
 		return misused(&cmd_report,
 			       "--why is for --html and --json: 'tracebuf why' shows it as text");
 	if (job.html && !report_html)
-		return complain("this tracebuf was built without the page");
+		return complain("this tracebuf was built without the page of --html");
 	if (!job.look.top_given && (job.look.json || job.html))
 		job.look.top = 0;
 	status = report_file(&job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf snapshot - what a running circular recording holds, into a file.
+ * tracebuf snapshot - write the events of a running circular recording to a file.
  */
 #include <stddef.h>
 #include "cmd.h"

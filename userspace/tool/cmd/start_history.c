@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf start --history: a recorder in the background keeps packed files in memory.
+ * tracebuf start --history - start a recorder that keeps packed files in memory.
  */
 #include <unistd.h>
 #include "cmd.h"
@@ -34,15 +34,15 @@ int history_check(const struct command *command, const struct record *record)
 	uint32_t mode = record->setup.config.mode;
 
 	if (series->memory && !(series->age > 0))
-		return misused(command, "--memory is for --history");
+		return misused(command, "--memory needs --history");
 	if (series->age > 0 && mode && mode != TB_MODE_STREAMING)
 		return misused(command, "--history records in streaming mode, not in %s mode",
 			       tb_mode_name(mode));
 	return EXIT_FINE;
 }
 
-/* Files of a share of the memory and of the time: what goes at once is not much of either */
-static void divide(struct series *series)
+/* Limit each file to a share of memory and time, so that deleting one loses little of either */
+static void divide_into_files(struct series *series)
 {
 	series->given = true;
 	series->bytes = series->memory / HISTORY_PARTS;
@@ -64,7 +64,7 @@ int start_history(const struct command *command, struct record *record)
 		return complain("'%s' is not the name of a provider", record->provider);
 	if (!series->memory)
 		series->memory = HISTORY_MEMORY;
-	divide(series);
+	divide_into_files(series);
 	series->request = history.request;
 	record->output = history.output;
 	record->signals = -1;
@@ -79,9 +79,9 @@ int start_history(const struct command *command, struct record *record)
 	status = history_prepare(&history, series->memory);
 	if (status == EXIT_FINE)
 		status = record_service(command, record);
-	/* the recorder comes here at its end */
+	/* only the parent: the recorder comes here, too, at its end */
 	if (status == EXIT_FINE && getpid() == self)
-		note("history: the last %g s, as far as they fit into %.1f MiB of packed events; 'tracebuf snapshot' writes them to a file",
+		note("history: keeps the events of the last %g s, if they fit packed into %.1f MiB; 'tracebuf snapshot' writes them to a file",
 		     series->age, (double)series->memory / (1 << 20));
 	return status;
 }

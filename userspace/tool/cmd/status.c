@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf status - what the recorder does now, and its counts per CPU.
+ * tracebuf status - show the state of the recording, and its counts per CPU.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ const struct command cmd_status = {
 	"\n"
 	"Shows state and configuration, and for each CPU the counts at this moment:\n"
 	"attempted = delivered + overwritten + dropped + pending. Then it lists the\n"
-	"programs that write, with the chunks that they use, of how many.\n"
+	"programs that write, and how many of their chunks they use.\n"
 	"\n"
 	PROVIDER_HELP
 	"      --events          list the enabled events, too, and how many events their\n"
@@ -33,7 +33,7 @@ const struct command cmd_status = {
 	"  -h, --help            show this text\n",
 };
 
-/* Equal ends of buffers side by side are told once */
+/* Print the ends of the buffers, adjacent equal ones together */
 static void show_ends(const struct tb_ring_header *header)
 {
 	uint32_t first, last;
@@ -86,11 +86,11 @@ static int show_headers(struct tb_device *device, unsigned int nr_cpus)
 		if (!result)
 			show_header(header);
 		else if (result == -ENODATA)
-			result = 0;	/* not recorded */
+			result = 0;	/* this CPU is not recorded */
 		free(header);
 	}
 	if (result == -ENXIO)
-		return complain("there are no rings yet: 'tracebuf start' makes them");
+		return complain("there are no rings yet: 'tracebuf start' creates them");
 	return result < 0 ? complain("cannot read the headers of the rings: %s",
 				     strerror(-result)) : EXIT_FINE;
 }

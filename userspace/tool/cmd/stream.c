@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf stream - a recording as a stream of blocks, each behind all that
- * is needed to read it: cut anywhere between two blocks it is a trace.
+ * tracebuf stream - write a recording as a stream of blocks.  All that is needed to read a block
+ * comes before it, so the stream is a valid trace up to any block.
  *
- * That is what record does, too; here the stream goes to standard output
- * unless told otherwise, and can be saved through channels.
+ * 'tracebuf record' writes such files, too.  'stream' writes to standard output by default, and can
+ * use save channels (--fifo).
  */
 #include "cmd.h"
 #include "tool/command/command.h"

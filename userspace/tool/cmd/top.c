@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf top - what the machine does now: tasks, events, interrupts, system
- * calls, latencies, from a recording that is looked at while it is made.
+ * tracebuf top - show what the machine does now: tasks, events, interrupts, system calls and
+ * latencies, from a recording that runs.
  */
 #include <errno.h>
 #include <signal.h>
@@ -67,7 +67,7 @@ static void stop(int number)
 	top_told_to_stop = number;
 }
 
-/* Without SA_RESTART: whatever waits is to look */
+/* Without SA_RESTART, so that a signal interrupts whatever waits */
 static void catch_signals(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -77,7 +77,7 @@ static void catch_signals(void)
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (numbers[i] != SIGHUP || !signal_ignored(SIGHUP))
 			sigaction(numbers[i], &action, NULL);
-	/* a pipe that is closed is an error of writing */
+	/* writing to a closed pipe shall fail with EPIPE */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -124,7 +124,7 @@ static int top_batch(struct top_job *job)
 		result = next_round(job, &sampler, &picture, !round);
 	top_sampler_free(&sampler);
 	top_picture_free(&picture);
-	/* who reads has enough */
+	/* the reader of the pipe has closed it: not an error */
 	if (result == -EPIPE) {
 		__fpurge(stdout);
 		clearerr(stdout);
@@ -160,7 +160,7 @@ static int take_delay(struct top_job *job, const char *value)
 	return EXIT_FINE;
 }
 
-/* EXIT_FINE, others after complaining; -1: none of these */
+/* Returns EXIT_FINE, another EXIT_* after complaining, or -1: another option */
 static int take_option(struct top_job *job, int option, const char *value)
 {
 	struct top_source *source = &job->source;
@@ -217,7 +217,7 @@ static int check(struct top_job *job)
 	if (source->provider && source->input)
 		return misused(&cmd_top, "one recording at a time: -p and -i exclude each other");
 	if ((source->provider || source->input) && job->choosing)
-		return misused(&cmd_top, "%s looks at a recording as it is: it excludes -s, -e, -c, --buffers and --elements",
+		return misused(&cmd_top, "%s looks at a recording as it is: it excludes --syscalls, -e, -c, --buffers and --elements",
 			       source->input ? "-i" : "-p");
 	if (job->sort && !top_sort_by(&job->look, job->sort))
 		return misused(&cmd_top, "the view of %s has no column '%s'",
@@ -225,19 +225,19 @@ static int check(struct top_job *job)
 	if (job->filter)
 		snprintf(job->look.filter[job->look.view], TOP_NAME, "%s", job->filter);
 	if (!job->batch && !isatty(STDOUT_FILENO))
-		return complain("standard output is no terminal: 'tracebuf top --batch' writes text, '-n N' of so many intervals");
+		return complain("standard output is no terminal: 'tracebuf top --batch' writes text, with '-n N' for N intervals");
 	if (!job->batch && !source->input && !isatty(STDIN_FILENO))
-		return complain("standard input is no terminal, where the keys would come from: 'tracebuf top --batch' needs none");
+		return complain("standard input is no terminal, so there are no keys: 'tracebuf top --batch' needs none");
 	if (!source->setup.config.buffers)
 		source->setup.config.buffers = BUFFERS;
 	source->choice.form = TB_FORM_COMPACT;
 	source->grows = !job->batch;
-	/* not to be behind for longer than that, and not busier than needed */
+	/* events are shown so much later; a shorter delay costs more processor time */
 	source->hold_ms = job->look.interval < 0.4 ? 50 : job->look.interval < 1 ? 100 : 200;
 	return EXIT_FINE;
 }
 
-static int go(struct top_job *job)
+static int run_top(struct top_job *job)
 {
 	struct top_source *source = &job->source;
 	char name[TB_PROVIDER_NAME_MAX];
@@ -304,7 +304,7 @@ static int top_run(int argc, char **argv)
 	if (status == EXIT_FINE)
 		status = check(&job);
 	if (status == EXIT_FINE)
-		status = go(&job);
+		status = run_top(&job);
 	choice_free(&job.source.choice);
 	return status;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf verify - does a trace keep what the format promises?
+ * tracebuf verify - check that a trace keeps the promises of the format.
  *
- * One pass over the blocks in the file's order.  Per ring it keeps the counts:
- * the sequence number, the time, the events counted and those the headers
- * say were lost, and holds them at the end against the totals written when
- * the recording stopped:  attempted = in the file + overwritten + dropped.
+ * One pass over the blocks, in the order of the file, counts for each ring the events in the file,
+ * and the lost events by the headers.  At the end these counts must match the totals that the
+ * kernel wrote when the recording stopped:  attempted = in the file + overwritten + dropped.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -96,10 +95,10 @@ static ssize_t same_header(const struct verify *verify, size_t number)
 }
 
 /*
- * Return 1 if block number @number of the file is a copy of an earlier one, else 0, or -ENOMEM.
- * Copies occur where pieces of a recording that were read one after the other have been put
- * together: durable blocks, which each reader gets, and a rolling one that a recorder had written
- * but not released when it was killed.
+ * Return 1 if block number @number of the file is a copy of an earlier block, else 0, or -ENOMEM.
+ * A user may join files of several readers of a recording ('cat').  Then durable blocks, which each
+ * reader gets, occur twice, and also a rolling block that a killed recorder had written, but not
+ * released.
  */
 static int verify_repeated(struct verify *verify, unsigned int recording, size_t number)
 {
@@ -116,10 +115,10 @@ static int verify_repeated(struct verify *verify, unsigned int recording, size_t
 	before = same_header(verify, number);
 	if (before < 0)
 		return 0;
-	/* what is behind the data may differ in a packed one */
+	/* bytes behind the data may differ in a packed block */
 	if (block->data < bytes)
 		bytes = block->data;
-	/* only one other: blocks of a packed file do not stay in memory for long */
+	/* compare with one other block only: a packed file keeps few blocks in memory */
 	other = tb_trace_block(verify->trace, (size_t)before, NULL, NULL);
 	return other && !memcmp(other, block, bytes);
 }
@@ -133,7 +132,7 @@ static int verify_recording(struct verify *verify, unsigned int number)
 	tb_trace_select(verify->trace, number);
 	verify->init = tb_trace_init(verify->trace);
 	verify->nr_rings = tb_trace_nr_cpus(verify->trace);
-	/* those of which nothing is in this file, but in those before it */
+	/* also CPUs that have blocks only in earlier files of the recording */
 	if (verify->init && verify->init->nr_cpus > verify->nr_rings &&
 	    verify->init->nr_cpus <= UINT16_MAX + 1u)
 		verify->nr_rings = verify->init->nr_cpus;

@@ -19,17 +19,17 @@ struct numbered_header {
 };
 
 struct ring {
-	bool     seen;			/* a block, or that there were some in the file before */
+	bool     seen;			/* a block, or the counts of an earlier file */
 	uint64_t sequence;		/* of the last block */
 	uint64_t ticks;			/* of the last event */
 	uint64_t blocks, events, bytes;
-	uint64_t overwritten, dropped;	/* by the last block's header */
-	struct tb_block last;		/* that header; magic 0: there is none in this file */
+	uint64_t overwritten, dropped;	/* totals in the last block's header */
+	struct tb_block last;		/* header of the last block; magic 0: none in this file */
 	uint64_t gap_overwritten, gap_dropped;	/* sums of the gap slots */
 	uint64_t gaps;
-	bool     untold;		/* blocks are missing that a later one has to tell of */
-	struct tb_part before;		/* where this file begins; zero: with the ring */
-	bool     continues;		/* the next file does */
+	bool     untold;		/* a later block must count the missing blocks */
+	struct tb_part before;		/* counts of the files before this one; zero: none */
+	bool     continues;		/* the recording goes on in the next file */
 };
 
 struct verify {
@@ -37,18 +37,18 @@ struct verify {
 	struct tb_trace *trace;
 	bool quiet, analysis, disagree;
 	unsigned int problems;
-	/* of the recording at hand */
+	/* of the current recording */
 	const struct tb_init *init;
-	uint64_t recording;		/* tb_gap.recording of its blocks, 0: not known yet */
+	uint64_t recording;		/* its number (tb_gap.recording); 0: not known yet */
 	struct ring *rings;
 	unsigned int nr_rings;
 	struct ring durable;
 	uint64_t note_blocks, names;
-	unsigned int open;		/* rings whose end is not known, of all recordings */
-	bool attached;			/* stacks and counters may come */
+	unsigned int open;		/* rings of all recordings with an unknown end */
+	bool attached;			/* the next event may be a stack or counters */
 	struct numbered_header *headers;	/* sorted; NULL: not needed yet */
 	size_t nr_headers;
-	/* of the block at hand */
+	/* of the current block */
 	const struct tb_block *block;
 	uint64_t offset;
 };
@@ -57,7 +57,7 @@ struct verify {
 __attribute__((format(printf, 3, 4)))
 void verify_broken(struct verify *verify, uint64_t offset, const char *text, ...);
 
-/* Check the block at hand, and count in its ring */
+/* Check the current block, and count it in its ring; verify_note(): a block of notes */
 void verify_block(struct verify *verify);
 void verify_note(struct verify *verify);
 /* Compare the counts of a CPU's blocks with its totals */

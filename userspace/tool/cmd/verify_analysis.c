@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf verify --analysis - do the conclusions of "why" and "report" add up, and agree?
+ * tracebuf verify --analysis - check that the conclusions of "why" and "report" add up, and agree.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ int verify_analysis(const char *file, struct tb_trace *trace, bool quiet)
 	if (telling.doubts > DOUBTS_MAX)
 		printf("doubt: %u more\n", telling.doubts - DOUBTS_MAX);
 	if (!counts.switches) {
-		printf("analyses: there is no sched_switch, from which they are made\n");
+		printf("analyses: none, because the trace has no sched_switch\n");
 		return EXIT_FINE;
 	}
 	printf("analyses: %u thread%s, %u CPU%s: %" PRIu64 " invariant%s violated, %" PRIu64

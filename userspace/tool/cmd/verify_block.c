@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf verify - one block: its header, its number, its gap, and each of its events.
+ * tracebuf verify - check one block: its header, its sequence number, its gap, and each event.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -33,6 +33,7 @@ void verify_broken(struct verify *verify, uint64_t offset, const char *text, ...
 			 verify->file, offset, block->cpu,
 			 (uint64_t)block->sequence, what);
 }
+
 /* ---- one event ---- */
 
 static void verify_fields(struct verify *verify, const struct tb_walk *walk,
@@ -75,7 +76,7 @@ static void verify_fields(struct verify *verify, const struct tb_walk *walk,
 	}
 }
 
-/* A stack, or counters: of which event, and are they whole? */
+/* A stack or counters: they must follow an event, and be complete */
 static void verify_extra(struct verify *verify, const struct tb_walk *walk,
 			 uint64_t offset)
 {
@@ -149,7 +150,7 @@ static bool verify_event(struct verify *verify, struct ring *ring,
 
 /* ---- one block ---- */
 
-/* All blocks of a recording have the same number */
+/* All blocks of a recording must have the same recording number */
 static void verify_number(struct verify *verify, uint64_t offset, uint64_t recording)
 {
 	if (recording && verify->recording && recording != verify->recording)
@@ -178,7 +179,7 @@ static void verify_gap(struct verify *verify, struct ring *ring)
 	uint64_t offset = verify->offset + sizeof(*block);
 	const struct tb_gap *gap;
 	struct tb_walk walk;
-	bool whole = verify->init != NULL;	/* the file has the beginning */
+	bool whole = verify->init != NULL;	/* the file has the recording's beginning */
 	bool ordered = !ring->seen || block->sequence > ring->sequence;
 
 	if (!ordered)
@@ -238,7 +239,10 @@ static void verify_durable_header(struct verify *verify, struct ring *ring)
 	}
 }
 
-/* Where the file before this one ends, or this one does, as its writer has it */
+/*
+ * The recorder's counts of a ring at the end of the file before this one: begin with them.  At the
+ * end of this file (TB_PART_END): compare with them.
+ */
 static void verify_part(struct verify *verify, const struct tb_walk *walk,
 			uint64_t offset)
 {
@@ -247,7 +251,7 @@ static void verify_part(struct verify *verify, const struct tb_walk *walk,
 
 	if (walk->structure != TB_STRUCT_COMPOSITE || walk->bytes < sizeof(*part) ||
 	    part->cpu >= verify->nr_rings || !part->blocks) {
-		verify_broken(verify, offset, "what it says of the other files of the recording is impossible");
+		verify_broken(verify, offset, "the counts of another file of the recording are impossible");
 		return;
 	}
 	ring = &verify->rings[part->cpu];
@@ -264,8 +268,8 @@ static void verify_part(struct verify *verify, const struct tb_walk *walk,
 			 part->events != ring->before.events + ring->events ||
 			 part->overwritten != ring->overwritten ||
 			 part->dropped != ring->dropped : true)
-		verify_broken(verify, offset, "CPU %u: the recording's parts had %" PRIu64 " events in blocks up to %" PRIu64
-		       ", here are %" PRIu64 " up to %" PRIu64 ": a part is missing, or not whole",
+		verify_broken(verify, offset, "CPU %u: the recording's files had %" PRIu64 " events in blocks up to %" PRIu64
+		       ", but here are %" PRIu64 " up to %" PRIu64 ": a file is missing, or not complete",
 		       part->cpu, (uint64_t)part->events, (uint64_t)part->blocks - 1,
 		       (uint64_t)ring->before.events + ring->events, ring->sequence);
 }
@@ -292,7 +296,7 @@ static void verify_open_file(struct verify *verify, const struct tb_walk *walk, 
 		verify_broken(verify, offset, "a record of an open file is impossible");
 }
 
-/* What the reader of the recording wrote: of no time and no order */
+/* A block that the recorder wrote: its events have neither time nor order */
 void verify_note(struct verify *verify)
 {
 	struct tb_walk walk;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf verify - the counts of a recording: what its blocks have against the totals that were
- * written when recording stopped, and the table that is printed.
+ * tracebuf verify - compare the counts of a recording's blocks with the totals that the kernel
+ * wrote when recording stopped, and print the table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "tool/show/writers.h"
 #include "verify.h"
 
-/* When the events were dropped that no block tells of */
+/* Check the time span of the events that were dropped after the last block */
 static void verify_span(struct verify *verify, unsigned int cpu,
 			const struct tb_totals *totals)
 {
@@ -19,21 +19,24 @@ static void verify_span(struct verify *verify, unsigned int cpu,
 		       (uint64_t)totals->last);
 }
 
-/* The counts of a ring in a snapshot, NULL if the file has none of what is in it */
-static const struct tb_totals *snapshot_of(const struct verify *verify,
+/* The counts of a ring when the snapshot began; NULL: none that belong to this ring's blocks */
+static const struct tb_totals *snapshot_totals(const struct verify *verify,
 					   unsigned int cpu)
 {
 	const struct ring *ring = &verify->rings[cpu];
 	const struct tb_totals *accounting = tb_trace_snapshot(verify->trace, cpu);
 
-	/* fewer blocks: the counts of an earlier snapshot */
+	/* counts with fewer blocks than the file has are of an earlier snapshot */
 	if (!accounting || ring->before.blocks || ring->continues ||
 	    accounting->blocks < (ring->last.magic ? ring->sequence + 1 : 0))
 		return NULL;
 	return accounting;
 }
 
-/* Did the ring record events after the last block here?  A block may have gone by then. */
+/*
+ * Did the ring have a block that the file lacks when the snapshot began?  It was still being
+ * filled, or was overwritten before the snapshot read it.
+ */
 static bool snapshot_open(const struct ring *ring, const struct tb_totals *accounting)
 {
 	return accounting->flags & TB_TOTALS_OPEN ||
@@ -55,7 +58,7 @@ static uint64_t snapshot_rest(const struct ring *ring, const struct tb_totals *a
 
 static void verify_snapshot(struct verify *verify, unsigned int cpu)
 {
-	const struct tb_totals *accounting = snapshot_of(verify, cpu);
+	const struct tb_totals *accounting = snapshot_totals(verify, cpu);
 	const struct ring *ring = &verify->rings[cpu];
 	uint64_t accounted;
 
@@ -66,7 +69,7 @@ static void verify_snapshot(struct verify *verify, unsigned int cpu)
 		verify_broken(verify, 0, "CPU %u: when the snapshot began %" PRIu64 " events had been dropped, but before its last block %" PRIu64,
 		       cpu, (uint64_t)accounting->dropped, ring->dropped);
 	accounted = ring->events + ring->overwritten + accounting->dropped;
-	/* snapshot_rest() is what a later block would have told */
+	/* snapshot_rest(): overwritten events that only a later block would count */
 	accounted += snapshot_rest(ring, accounting);
 	if (!(accounting->flags & TB_TOTALS_UNCOUNTED) && accounting->attempted != accounted)
 		verify_broken(verify, 0, "CPU %u: %" PRIu64 " events attempted when the snapshot began, but %" PRIu64
@@ -84,7 +87,7 @@ void verify_totals(struct verify *verify, unsigned int cpu)
 
 	if (!totals)
 		verify_snapshot(verify, cpu);
-	/* those of a recording that was stopped just then are for its last file */
+	/* totals in a file that another one continues are for the last file */
 	if (!totals || ring->continues)
 		return;
 	if (totals->time)
@@ -119,7 +122,6 @@ void verify_totals(struct verify *verify, unsigned int cpu)
 		       cpu, (uint64_t)totals->blocks, ring->sequence);
 }
 
-/* What is in no counts, because nobody wanted it */
 static void summary_threads(const struct verify *verify)
 {
 	struct tb_threads_lost lost;
@@ -130,9 +132,10 @@ static void summary_threads(const struct verify *verify)
 		printf("threads: %" PRIu64 " records lost: some names may be missing or old\n",
 		       (uint64_t)lost.records);
 	if (lost.before)
-		printf("threads: the oldest records had to make room: at first some names may be missing or later ones\n");
+		printf("threads: the oldest records were dropped for lack of room: early events may lack names, or show later ones\n");
 }
 
+/* Events that rules or thread sets kept out: no count of a block has them */
 static void summary_suppressed(const struct verify *verify)
 {
 	const struct tb_suppressed *list;
@@ -161,7 +164,7 @@ static void summary_suppressed(const struct verify *verify)
 	}
 }
 
-/* The end of a ring: what is missing there, and when */
+/* Print which events are missing after the last block of a ring */
 static void summary_tail(const struct verify *verify, unsigned int cpu)
 {
 	const struct ring *ring = &verify->rings[cpu];
@@ -180,9 +183,9 @@ static void summary_tail(const struct verify *verify, unsigned int cpu)
 	       from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
 }
 
-/* What its counts are: of a stop, of a snapshot, or only those of its last block */
+/* How exact the counts of a ring are */
 static const char *accounting_text(const struct verify *verify, const struct ring *ring,
-			      const struct tb_totals *snapshot)
+				   const struct tb_totals *snapshot)
 {
 	if (verify->problems)
 		return "see above";
@@ -195,11 +198,11 @@ static const char *accounting_text(const struct verify *verify, const struct rin
 	return "exact when the snapshot began";
 }
 
-/* What is in this file, where the recording has several */
+/* Print the line of a ring: the counts of this file only, if the recording has several */
 static void summary_ring(struct verify *verify, unsigned int cpu)
 {
 	const struct tb_totals *totals = tb_trace_totals(verify->trace, cpu);
-	const struct tb_totals *snapshot = totals ? NULL : snapshot_of(verify, cpu);
+	const struct tb_totals *snapshot = totals ? NULL : snapshot_totals(verify, cpu);
 	const struct ring *ring = &verify->rings[cpu];
 	uint64_t overwritten, dropped;
 	char attempted[32];

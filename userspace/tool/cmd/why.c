@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf why - where the time of threads went, from their waits back to the causes.
+ * tracebuf why - explain where the time of threads went, from their waits back to the causes.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "tool/show/why_sums.h"
 #include "tool/show/why_threads.h"
 
-#define TOP 8			/* children of each cause that are shown */
+#define TOP 8			/* default of --top: children shown of each cause */
 #define CAUSES 10		/* rows of the table */
 
 static int why_run(int argc, char **argv);
@@ -74,8 +74,9 @@ struct job {
 	bool json, chosen;	/* @chosen: threads were named */
 
 	struct why *why;
-	uint64_t from, to;	/* of all that was added */
-	uint32_t added, first;	/* how many threads or slices, and one of the threads */
+	uint64_t from, to;	/* span of all intervals added */
+	uint32_t added;		/* threads or slices */
+	uint32_t first;		/* the thread added last */
 };
 
 /* ---- text ---- */
@@ -162,15 +163,15 @@ static int print_json(const struct job *job)
 	out_text(out, ",\"tree\":");
 	cause_json(job->why, nodes, 0, out);
 	out_text(out, "}\n");
-	/* what could not be written is stdout's error, and told at the end */
+	/* main() checks stdout for errors */
 	out_write(out);
 	free(out);
 	return EXIT_FINE;
 }
 
-/* ---- which threads, and when ---- */
+/* ---- adding threads and slices ---- */
 
-/* -ENOMEM */
+/* Add the interval, as far as anything is known of the thread in it; 0 or -ENOMEM */
 static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 {
 	if (!why_cut(job->why, thread, &from, &to))
@@ -182,7 +183,7 @@ static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 	return why_add(job->why, thread, from, to);
 }
 
-/* Without --from and --to a thread counts as long as anything is known of it, a slice as a whole */
+/* Add the chosen slices or threads; without --from and --to, as long as a thread is known */
 static int add_all(struct job *job, const struct tb_trace *trace)
 {
 	const struct selection *selection = &job->selection;
@@ -213,7 +214,7 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 	return result ? complain("out of memory") : EXIT_FINE;
 }
 
-/* ---- no thread was named: which there are ---- */
+/* ---- no thread was named: list the threads ---- */
 
 struct times {
 	uint32_t thread;
@@ -344,7 +345,7 @@ static int why_run(int argc, char **argv)
 	job.chosen = selection_of_threads(&job.selection);
 	if (status == EXIT_FINE && !job.chosen && !job.slice &&
 	    (job.json || job.selection.from.given || job.selection.to.given))
-		status = misused(&cmd_why, "of which threads? --tid, --pid, --comm or --cgroup says it");
+		status = misused(&cmd_why, "of which threads? Choose them with --tid, --pid, --comm or --cgroup");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);
 	if (status == EXIT_FINE)

@@ -85,8 +85,8 @@ void series_back(struct series *series);
 /* After series_next(), delete the files beyond the limits; @now: ns of CLOCK_MONOTONIC; complains.
  * With @memory, the first call deletes all files of earlier recordings. */
 void series_trim(struct series *series, uint64_t now);
-/* Get the numbers of the files up to series->number, ascending; -errno.  The caller frees @numbers
- * */
+/* Get the numbers of the files up to series->number, ascending.  The caller frees @numbers.  0,
+ * -errno */
 int series_numbers(const struct series *series, unsigned int **numbers, size_t *count);
 /* Make the name of file @number; @name has room for PATH_MAX bytes; -ENAMETOOLONG */
 int series_file_name(const struct series *series, unsigned int number, char *name);
