@@ -121,7 +121,7 @@ record_ended_by_hibernation()
 	wait $!
 	result=$?
 	cat said
-	[ $result = 1 ] && says 'the machine was to hibernate' || return
+	[ $result = 1 ] && says 'the machine was about to hibernate' || return
 	status 0 tracebuf verify hibernated.tbuf
 	status 0 tracebuf status && says 'stopped: reserved memory is not saved in hibernation'
 }

@@ -18,11 +18,11 @@
 /* Exit statuses */
 enum {
 	EXIT_FINE  = 0,
-	EXIT_WRONG = 1,		/* it did not work, or what was checked is bad */
+	EXIT_WRONG = 1,		/* the command failed, or found something wrong */
 	EXIT_USAGE = 2,		/* the command line is wrong */
 };
 
-/* Long options without a letter, of all commands */
+/* Long options of all commands that have no letter */
 enum {
 	OPTION_ANALYSIS = 0x100, OPTION_BACKLOG, OPTION_BASE, OPTION_BATCH, OPTION_BUFFERED,
 	OPTION_BUFFERS, OPTION_CGROUP, OPTION_CHILDREN, OPTION_CLOCK, OPTION_COLLAPSED, OPTION_COMM,
@@ -39,7 +39,7 @@ enum {
 	OPTION_WHY, OPTION_WIDTH, OPTION_WRITERS,
 };
 
-/* The end of the help that -h shows, if --help-all shows more */
+/* -h shows the help up to here, --help-all shows all of it */
 #define HELP_ENDS \
 	"  -h, --help            show this text\n" \
 	"      --help-all        show all options\n" \
@@ -47,11 +47,11 @@ enum {
 
 /**
  * struct command - a subcommand
- * @name: as typed
- * @run: argv[0] is the name; returns the exit status
+ * @name: its name on the command line
+ * @run: runs it; argv[0] is the name; returns the exit status
  * @brief: one line for the overview
- * @help: what --help-all shows; -h: up to HELP_ENDS, if it has that
- * @more_help: shows the rest of the help, or NULL
+ * @help: text of --help-all; -h shows it up to HELP_ENDS, if it has that
+ * @more_help: prints the rest of the help, or NULL
  */
 struct command {
 	const char *name;
@@ -61,17 +61,17 @@ struct command {
 	void (*more_help)(void);
 };
 
-/* "tracebuf: text" on standard error; the first returns EXIT_WRONG, the
- * second adds how to get help and returns EXIT_USAGE */
+/* Print "tracebuf: text" on standard error.  complain() returns EXIT_WRONG; misused() adds how to
+ * get help, and returns EXIT_USAGE */
 __attribute__((format(printf, 1, 2))) int complain(const char *text, ...);
 __attribute__((format(printf, 2, 3)))
 int misused(const struct command *command, const char *text, ...);
 __attribute__((format(printf, 1, 2))) void note(const char *text, ...);
 
-/* From here on they go to the system's log */
+/* From now on, send messages to the system's log */
 void messages_to_log(void);
 
-/* What is wrong with @file, where; returns EXIT_WRONG */
+/* Complain about damage of @file, and where it is; returns EXIT_WRONG */
 int complain_file(const char *file, const struct tb_error *error);
 
 /* "1 event was", "2 events were" */
@@ -85,7 +85,7 @@ static inline const char *was(uint64_t count)
 	return count == 1 ? "was" : "were";
 }
 
-/* The next event of a file.  Damage ends it as its end does: who reads on tells of that by
+/* Read the next event.  Damage returns 0, as the end does: afterwards callers check
  * tb_cursor_fault() and tb_trace_fault() */
 static inline int next_event(struct tb_cursor *cursor, struct tb_view *view)
 {
@@ -94,7 +94,8 @@ static inline int next_event(struct tb_cursor *cursor, struct tb_view *view)
 	return result == -EBADMSG ? 0 : result;
 }
 
-/* Help for 'h' and OPTION_HELP_ALL (EXIT_FINE), or after a wrong option (EXIT_USAGE) */
+/* Print the help for 'h' and OPTION_HELP_ALL, and return EXIT_FINE.  For another (wrong) option,
+ * print how to get help, and return EXIT_USAGE */
 int show_help(const struct command *command, int option);
 
 #endif /* TRACEBUF_COMMAND_H */

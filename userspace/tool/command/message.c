@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages: all on standard error, all beginning with the program's name; those of a program in
- * the background in the system's log.
+ * Messages on standard error, which begin with the program's name.  A program in the background
+ * sends them to the system's log.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -77,7 +77,7 @@ int show_help(const struct command *command, int option)
 		return EXIT_FINE;
 	}
 	if (option == 'h' || option == OPTION_HELP_ALL) {
-		/* a blank line for the mark */
+		/* replace the mark by a blank line */
 		if (end)
 			printf("%.*s\n%s", (int)(end - command->help), command->help, end + 1);
 		else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was probably meant by a name that there is not.
+ * Find existing names that are similar to an unknown one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define FAR 1000
 
-/* Edit distance with transpositions, FAR if one of them is absurdly long */
+/* Edit distance with transpositions; FAR if one of the names is too long */
 static size_t distance(const char *a, const char *b)
 {
 	size_t rows[3][2 * TB_NAME_MAX + 1];
@@ -78,7 +78,7 @@ void nearest_offer(struct nearest *nearest, const char *system,
 
 	if (!system) {
 		far = distance(wanted, name);
-		/* the beginning of a name is near, too */
+		/* accept also names that begin with the wanted one */
 		if (far > limit && wanted[0] && wanted[1] &&
 		    !strncmp(name, wanted, strlen(wanted)))
 			far = limit;
@@ -88,7 +88,7 @@ void nearest_offer(struct nearest *nearest, const char *system,
 	}
 	snprintf(full, sizeof(full), "%s:%s", system, name);
 	far = distance(wanted, strchr(wanted, ':') ? full : name);
-	/* a part of the name is near, too */
+	/* accept also names that contain the wanted one */
 	if (far > limit && strlen(wanted) > 3 && strstr(name, wanted))
 		far = limit;
 	if (far <= limit)

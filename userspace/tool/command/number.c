@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers of options: the only place where they are read.
+ * Parse numbers in options: see number.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ const char *parse_decimal(const char *text, double *value)
 		return NULL;
 	errno = 0;
 	*value = strtod(text, &end);
-	/* strtod() also takes hexadecimal numbers and exponents: then it goes on behind the digits */
+	/* refuse hexadecimal numbers and exponents: strtod() then goes on behind the digits */
 	if (errno || (size_t)(end - text) != digits + (text[digits] == '.') + more)
 		return NULL;
 	return end;
@@ -90,7 +90,7 @@ int parse_seconds(const char *text, double *seconds)
 		*seconds *= 3600;
 	else if (*end && strcmp(end, "s"))
 		return -EINVAL;
-	/* as nanoseconds, and as much again, it is to fit into 64 bits */
+	/* twice the time, in nanoseconds, must fit into 64 bits */
 	return *seconds > 1e9 ? -EINVAL : 0;
 }
 

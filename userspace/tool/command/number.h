@@ -9,16 +9,15 @@
 #include <stdint.h>
 
 /*
- * All numbers of options come through these: decimal digits alone, no leading blank or '+'.
- * The functions that return int want nothing behind the number and return -EINVAL.
+ * These functions parse the numbers in options: decimal digits only, without a leading blank or
+ * '+'.  Functions that return int accept nothing behind the number; they return 0 or -EINVAL.
  */
 
-/* Digits of @base, 16 at most, with a value up to @max.  Return where they end, NULL if there
- * is no such number. */
+/* Parse digits of @base (up to 16) with a value up to @max.  Return their end, or NULL. */
 const char *parse_number(const char *text, unsigned int base, uint64_t max, uint64_t *value);
 int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value);
 int parse_s32(const char *text, int32_t min, int32_t max, int32_t *value);
-/* Digits with an optional fraction.  Return where they end, or NULL. */
+/* Parse digits with an optional fraction.  Return their end, or NULL. */
 const char *parse_decimal(const char *text, double *value);
 /* A time: "5", "0.5s", "200ms", "10m", "1h" */
 int parse_seconds(const char *text, double *seconds);
@@ -34,7 +33,8 @@ static inline bool has_cpu(const struct cpu_bits *cpus, unsigned int cpu)
 	return cpus->bits[cpu / 8] >> cpu % 8 & 1;
 }
 
-/* "0-3,7" into bits; -EINVAL.  @rest: where it ends, or NULL: at the end of @text */
+/* Parse "0-3,7" into bits; -EINVAL.  @rest: out: the end of the list; NULL: it must end with @text
+ * */
 int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus);
 
 #endif /* TRACEBUF_NUMBER_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening a file whose name someone else chose; see plain_file.h.
+ * Open a file with a name that another user may have chosen; see plain_file.h.
  */
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -27,17 +27,17 @@ static bool is_plain(int fd)
 int plain_file_open(int at, const char *path, uint64_t resolve)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
-	int place, fd = -1;
+	int path_fd, fd = -1;
 	char name[32];
 
-	/* the place is looked at before it is opened, and no other can come between */
-	place = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
-	if (place < 0)
+	/* O_PATH: check the file before opening it, without a race for its name */
+	path_fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+	if (path_fd < 0)
 		return -1;
-	if (is_plain(place)) {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
+	if (is_plain(path_fd)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
 		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	}
-	close(place);
+	close(path_fd);
 	return fd;
 }

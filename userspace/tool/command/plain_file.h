@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opening a file whose name someone else chose.
+ * Open a file with a name that another user may have chosen.
  */
 #ifndef TRACEBUF_PLAIN_FILE_H
 #define TRACEBUF_PLAIN_FILE_H
@@ -12,11 +12,10 @@
  * @at, @path: as of openat(2)
  * @resolve: RESOLVE_* of openat2(2)
  *
- * Refuses everything that does something when it is opened or read: devices, pipes, and all files
- * of /proc, /sys and other file systems that the kernel makes up.  May wait for as long as the file
- * system of @path does.
+ * Refuses files that may act when they are opened or read: devices, pipes, and all files of /proc,
+ * /sys, debugfs and tracefs.  May wait as long as the file system of @path does.
  *
- * Return: a file descriptor, -1 if there is no such file or it is refused.
+ * Return: a file descriptor; -1: there is no such file, or it is refused.
  */
 int plain_file_open(int at, const char *path, uint64_t resolve);
 

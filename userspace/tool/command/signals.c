@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals of commands that go on until they are told to stop.
+ * Signals that end a command; see signals.h.
  */
 #include <errno.h>
 #include <signal.h>

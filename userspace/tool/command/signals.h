@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Signals of commands that go on until they are told to stop.
+ * Signals of commands that run until a signal ends them.
  */
 #ifndef TRACEBUF_SIGNALS_H
 #define TRACEBUF_SIGNALS_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Has who started us had it ignored, as nohup(1) does with SIGHUP? */
+/* Did the parent process leave this signal ignored, as nohup(1) does with SIGHUP? */
 bool signal_ignored(int number);
 
 /*
- * From here on they are read from a file (signalfd), which does not block.  SIGHUP is not one of
- * them if it is ignored: it would come nevertheless.  The file, or -errno.
+ * Block these signals, and open a non-blocking file to read them (signalfd).  Leave out SIGHUP if
+ * it is ignored: the file would get it nevertheless.  Returns the file, or -errno.
  */
 int signals_open(const int *numbers, size_t count);
 

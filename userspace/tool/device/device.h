@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device: open it for a provider; show what the provider is and does.
+ * The device: open it for a provider, and show the provider's state and counts.
  */
 #ifndef TRACEBUF_DEVICE_H
 #define TRACEBUF_DEVICE_H
@@ -10,46 +10,46 @@
 #include <stdio.h>
 #include "tracebuf.h"
 
-/* What commands that talk to the device have in common; NULL: "kernel" */
+/* The option of all commands that open the device */
 #define PROVIDER_LONG { "provider", required_argument, NULL, 'p' }
 #define PROVIDER_HELP \
 	"  -p, --provider NAME   use this provider, not 'kernel' (see 'tracebuf provider')\n"
 
-/* Open for @provider (NULL: "kernel") or complain; NULL */
+/* Open the device for @provider (NULL: "kernel"); NULL after complaining */
 struct tb_device *open_device(const char *provider, unsigned int flags);
 
-/* "tracebuf stop -p NAME", for this device */
+/* The command that stops the provider's recording: "tracebuf stop -p NAME" */
 const char *stop_command(struct tb_device *device, char text[64]);
 
-/* Somebody's recording is running: complain, and do not advise to end it.  EXIT_WRONG */
+/* Complain that a recording runs already; it may be another user's.  Returns EXIT_WRONG */
 int recording_already(struct tb_device *device);
 
-/* Why it did not start; returns EXIT_WRONG */
+/* Complain that the recording did not start, and why; returns EXIT_WRONG */
 int start_failed(struct tb_device *device, int result);
 
-/* "there are kernel, x and y", for messages */
+/* The names of all providers, for messages: "kernel, x, y" */
 const char *provider_names(struct tb_device *device, char *text, size_t size);
 
-/* Is provider @name what reserved memory held when the module was loaded? */
+/* Is provider @name the recording of the previous boot, in reserved memory? */
 bool is_previous(struct tb_device *device, const char *name);
 
-/* What a provider is and does */
+/* Print the provider's state and configuration; its enabled events */
 void show_query(const struct tb_query *query);
 void show_enabled(struct tb_device *device);
 
-/* Warns if the recording ended by itself, and says why; then returns true. Warns if names of threads
- * were lost */
+/* Warn if the recording stopped by itself, and return true.  Also warn if records of threads were
+ * lost */
 bool warn_stopped(const struct tb_query *query);
 
-/* Sum of the counts of all CPUs; @each may be NULL, room for nr_cpus */
+/* Read the counts of all CPUs into @each (NULL, or room for @nr_cpus), and add them up; -errno */
 int read_stats(struct tb_device *device, unsigned int nr_cpus,
 	       struct tb_stats *each, struct tb_stats *sum);
 
-/* Table per CPU; @full: all columns */
+/* Print a table of the counts, a row per CPU; @full: all columns */
 void print_table(FILE *out, const struct tb_stats *each, unsigned int nr_cpus,
 		 const struct tb_stats *sum, bool full);
 
-/* Warn when events are missing */
+/* Warn if events were lost */
 void warn_lost(const struct tb_stats *sum);
 
 #endif /* TRACEBUF_DEVICE_H */

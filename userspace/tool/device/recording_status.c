@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The running recorder: opening the device for a provider, why it does not
- * start, what it is and does, reading the counts, showing them.
+ * Open the device for a provider; show the provider's state and counts; explain why a
+ * recording does not start or has stopped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ struct tb_device *open_device(const char *provider, unsigned int flags)
 	if (!result)
 		return device;
 	if (result == -ENOENT || result == -EINVAL)
-		complain("there is no provider '%s', there is: %s ('tracebuf provider create' makes one)",
+		complain("there is no provider '%s'; existing: %s ('tracebuf provider create' makes one)",
 			 provider, provider_names(device, names, sizeof(names)));
 	else
 		complain("provider '%s': %s", provider, strerror(-result));
@@ -73,7 +73,7 @@ int recording_already(struct tb_device *device)
 
 	if (tb_device_query(device, &query) < 0)
 		query = (struct tb_query){ .name = "kernel" };
-	return complain("'%s' is recording already%s: to record beside it, make a provider ('tracebuf provider create NAME', then -p NAME); if that recording is yours and not wanted, '%s' ends it",
+	return complain("'%s' is recording already%s: to record beside it, create a provider ('tracebuf provider create NAME', then -p NAME); if the running recording is yours and you do not need it, '%s' stops it",
 			query.name, query.reader ? ", and a program reads it" : "",
 			stop_command(device, stop));
 }
@@ -87,9 +87,9 @@ int start_failed(struct tb_device *device, int result)
 		if (!tb_device_query(device, &query) &&
 		    query.state == TB_STATE_RUNNING)
 			return recording_already(device);
-		return complain("another program holds buffers of the last recording: end it first");
+		return complain("another program still holds buffers of the last recording: end it first");
 	case ENOSPC:
-		return complain("the durable buffer is too small for the state of all threads: make it larger (--durable, --durable-max) or leave that out (--no-state)");
+		return complain("the durable buffer is too small for the list of all threads: make it larger (--durable, --durable-max), or leave out the list (--no-state)");
 	case ENOMEM:
 		return complain("the kernel does not have the memory for the buffers; its log has details");
 	case EPERM:
@@ -99,9 +99,9 @@ int start_failed(struct tb_device *device, int result)
 	return complain("cannot start: %s", strerror(-result));
 }
 
-/* ---- what it is and does ---- */
+/* ---- state ---- */
 
-static const char *why(const struct tb_query *query)
+static const char *stop_reason(const struct tb_query *query)
 {
 	return query->reason > TB_REASON_REQUEST ? tb_reason_name(query->reason) : "";
 }
@@ -110,7 +110,7 @@ void show_query(const struct tb_query *query)
 {
 	printf("provider   %s, id %u\n", query->name, query->provider);
 	printf("state      %s%s%s, recording %" PRIu64 "%s\n",
-	       tb_state_name(query->state), *why(query) ? ": " : "", why(query),
+	       tb_state_name(query->state), *stop_reason(query) ? ": " : "", stop_reason(query),
 	       (uint64_t)query->generation,
 	       query->reader ? ", a reader is attached" : "");
 	if (query->map_bytes) {
@@ -157,7 +157,7 @@ bool warn_stopped(const struct tb_query *query)
 		return true;
 	}
 	if (query->reason == TB_REASON_HIBERNATION) {
-		note("warning: recording stopped by itself: the machine was to hibernate, which does not save reserved memory; blocks that were not read are lost");
+		note("warning: recording stopped by itself: the machine was about to hibernate, which does not save reserved memory; unread blocks are lost");
 		return true;
 	}
 	if (query->reason != TB_REASON_DURABLE_FULL) {
@@ -173,7 +173,7 @@ bool warn_stopped(const struct tb_query *query)
 	return true;
 }
 
-/* ---- the counts ---- */
+/* ---- counts ---- */
 
 int read_stats(struct tb_device *device, unsigned int nr_cpus,
 	       struct tb_stats *each, struct tb_stats *sum)
@@ -252,6 +252,6 @@ void warn_lost(const struct tb_stats *sum)
 	     100.0 * (double)lost / (double)(sum->attempted ? sum->attempted : 1),
 	     (uint64_t)sum->overwritten, (uint64_t)sum->dropped);
 	if (sum->oversize)
-		note("%" PRIu64 " of the dropped were larger than a buffer holds; larger buffers (-B) help",
+		note("%" PRIu64 " of the dropped events were larger than a buffer; larger buffers (-B) help",
 		     (uint64_t)sum->oversize);
 }

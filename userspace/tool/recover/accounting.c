@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recordings in an image: which blocks are of which, what is missing, and a trace of them.
+ * Sort the blocks of an image into recordings, count what is missing, and write a trace.
  *
- * A trace's counts must add up: for each CPU attempted = in the file + overwritten + dropped.
- * Blocks in memory do not say yet how many events are missing before them: the kernel fills that
- * in when it hands them over.  It follows from what the kernel keeps of the ring: how many events
- * got into complete blocks.  Those that are not found are counted as overwritten.  It is not known
- * how they spread over several gaps: each gap but the first says 1.
- *
- * Events that were begun and never committed are not counted.
+ * The counts of the trace must add up: for each CPU attempted = in the file + overwritten +
+ * dropped.  Blocks in memory lack the number of events missing before them: the kernel fills it in
+ * when a reader acquires the block.  But the kernel's state of the ring has the number of events in
+ * complete blocks: those that are not found count as overwritten.  Their distribution over several
+ * gaps is not known: each gap but the first says 1.  Events that were begun and never committed do
+ * not count.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static const struct tb_block *block_read(const struct image *image, const struct
 	return block->opening && !recover_make_header(block, buffer) ? NULL : buffer;
 }
 
-/* The block as it will be written; NULL: it is not what it was when it was found */
+/* Read the block, and put its valid part into @out; NULL: the image has changed since the scan */
 static struct tb_block *block_get(const struct image *image, struct recover_block *found,
 				  void *buffer, void *out)
 {
@@ -50,7 +49,7 @@ static struct tb_block *block_get(const struct image *image, struct recover_bloc
 	return out;
 }
 
-/* ---- what is of a recording ---- */
+/* ---- durable blocks ---- */
 
 static void durable_event(struct recover_recording *recording, const struct tb_walk *walk)
 {
@@ -68,8 +67,9 @@ static void durable_event(struct recover_recording *recording, const struct tb_w
 }
 
 /*
- * Of the durable blocks those that are of use: from the first state on from which none is missing;
- * if there is no such, from the first there is.
+ * Keep the durable blocks from the first state (TB_EV_INIT) on after which no block is missing.  If
+ * blocks are missing after all states, keep them from the first state on; without a state, keep
+ * all.
  */
 static void durable_choose(struct recover_recording *recording)
 {
@@ -124,7 +124,7 @@ static int compare_cpu(const void *key, const void *entry)
 	return cpu < other ? -1 : cpu > other;
 }
 
-static struct recover_cpu *cpu_of(const struct recover_recording *recording, uint32_t cpu)
+static struct recover_cpu *find_cpu(const struct recover_recording *recording, uint32_t cpu)
 {
 	return bsearch(&cpu, recording->cpus, recording->nr_cpus, sizeof(*recording->cpus),
 		       compare_cpu);
@@ -145,7 +145,7 @@ static bool contradicts(const struct recover_recording *recording, const struct 
 		1ull << block->log2 != (uint64_t)recording->init.elements * TB_ELEMENT_SIZE);
 }
 
-/* How much of each open block is this lap's, by the word of its ring */
+/* Set the limit of each open block, by the ring's head: elements behind it are of an earlier lap */
 static void limit_ring(struct recover_block **blocks, size_t count, const struct tb_ring_image *ring)
 {
 	uint64_t current = recover_current(ring, blocks[count - 1]->sequence);
@@ -161,7 +161,7 @@ static void limit_ring(struct recover_block **blocks, size_t count, const struct
 	}
 }
 
-/* The blocks of one ring */
+/* Count the blocks and events of one ring */
 static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, size_t count,
 		      const struct image *image, void *buffer, void *out)
 {
@@ -199,7 +199,7 @@ static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, si
 	return 0;
 }
 
-/* The first of the rings, which are sorted, that is not of a recording below @id */
+/* Index of the first ring of recording @id or a higher one */
 static size_t rings_from(const struct recover *recover, uint64_t id)
 {
 	size_t low = 0, high = recover->nr_rings, middle;
@@ -226,7 +226,7 @@ static void drop_contradicting(struct recover_recording *recording)
 	recording->nr_rolling = kept;
 }
 
-/* CPU by CPU of those that there are blocks of, or a ring: both are sorted */
+/* Count each CPU that has blocks or a ring; both lists are sorted by CPU */
 static int count_all(struct recover_recording *recording, const struct recover *recover,
 		     const struct image *image, void *buffer, void *out)
 {
@@ -257,7 +257,7 @@ static int count_all(struct recover_recording *recording, const struct recover *
 		result = count_ring(cpu, rolling + kept, count, image, buffer, out);
 		kept += count;
 		from = to;
-		/* a ring may be there twice, and the best comes first */
+		/* skip copies of the ring's state: the newest comes first */
 		while (ring < end && recover->rings[ring].cpu == cpu->cpu)
 			ring++;
 	}
@@ -267,8 +267,8 @@ static int count_all(struct recover_recording *recording, const struct recover *
 
 /* ---- recordings ---- */
 
-/* The provider that most blocks say they are of, if that is more than half of them */
-static uint16_t provider_of(const struct recover_block *blocks, size_t count)
+/* The provider that more than half of the blocks have (if there is one) */
+static uint16_t majority_provider(const struct recover_block *blocks, size_t count)
 {
 	uint16_t provider = 0;
 	size_t votes = 0, i;
@@ -284,11 +284,11 @@ static uint16_t provider_of(const struct recover_block *blocks, size_t count)
 	return provider;
 }
 
-/* Blocks @from up to @to are of it; of each number the best */
+/* Make a recording of blocks @from up to @to; of several with a number, take the first and best */
 static int recording_new(struct recover *recover, size_t from, size_t to,
 			 struct recover_recording *recording)
 {
-	uint16_t provider = provider_of(&recover->blocks[from], to - from);
+	uint16_t provider = majority_provider(&recover->blocks[from], to - from);
 	struct recover_block *block, *last = NULL;
 	size_t i;
 
@@ -300,7 +300,7 @@ static int recording_new(struct recover *recover, size_t from, size_t to,
 		return -ENOMEM;
 	for (i = from; i < to; i++, last = block) {
 		block = &recover->blocks[i];
-		/* one number is of one provider */
+		/* a recording has one provider */
 		if (block->provider != provider) {
 			recording->contradicting++;
 			block = last;
@@ -383,40 +383,39 @@ void recover_recordings_free(struct recover_recording *recordings, size_t count)
 /* ---- writing ---- */
 
 /**
- * struct told - what of a ring has been written
- * @next: number of the block that would be next
- * @overwritten: events told of, and so on
- * @dropped: likewise
- * @end: time of the end of the last block
+ * struct written - what has been written of a ring
+ * @next: sequence number after the last block
+ * @overwritten, @dropped: sums of all gap slots
+ * @end: end time of the last block
  */
-struct told {
+struct written {
 	uint64_t next, overwritten, dropped, end;
 };
 
-/* What is missing before @block, in its gap slot */
-static void tell(const struct recover_cpu *cpu, struct told *told, struct tb_block *block)
+/* Fill in the gap slot of @block: the events missing before it */
+static void fill_gap(const struct recover_cpu *cpu, struct written *written, struct tb_block *block)
 {
 	struct tb_gap *gap = (void *)((struct tb_composite *)(block + 1) + 1);
 	uint64_t missing = 0;
 
-	if (block->sequence != told->next)
-		missing = told->overwritten ? 1 : cpu->missing - (cpu->gaps - 1);
+	if (block->sequence != written->next)
+		missing = written->overwritten ? 1 : cpu->missing - (cpu->gaps - 1);
 	gap->overwritten = missing;
-	gap->dropped = block->dropped > told->dropped ? block->dropped - told->dropped : 0;
+	gap->dropped = block->dropped > written->dropped ? block->dropped - written->dropped : 0;
 	gap->oversize = 0;
 	gap->first = gap->last = 0;
 	block->flags &= (uint8_t)~TB_BLOCK_GAP;
-	told->overwritten += missing;
-	told->dropped += gap->dropped;
-	block->overwritten = told->overwritten;
-	block->dropped = told->dropped;
+	written->overwritten += missing;
+	written->dropped += gap->dropped;
+	block->overwritten = written->overwritten;
+	block->dropped = written->dropped;
 	if (gap->overwritten || gap->dropped) {
 		block->flags |= TB_BLOCK_GAP;
-		gap->first = told->end < block->time_start ? told->end : block->time_start;
+		gap->first = written->end < block->time_start ? written->end : block->time_start;
 		gap->last = block->time_start;
 	}
-	told->next = block->sequence + 1;
-	told->end = block->time_end;
+	written->next = block->sequence + 1;
+	written->end = block->time_end;
 }
 
 static int write_block(const struct tb_block *block, FILE *out)
@@ -438,7 +437,7 @@ static int compare_order(const void *a, const void *b)
 	return first->sequence < second->sequence ? -1 : first->sequence > second->sequence;
 }
 
-/* The counts at the end, as the kernel would have written them at a stop */
+/* Write the totals that the kernel would have written at a stop */
 static int write_totals(const struct recover_recording *recording, uint64_t time, void *buffer,
 			FILE *out)
 {
@@ -499,8 +498,8 @@ int recover_write(const struct recover_recording *recording, const struct image 
 	struct recover_block **order = malloc(size + 1);
 	void *buffer = aligned_alloc(64, RECOVER_BLOCK_MAX);
 	void *whole = aligned_alloc(64, RECOVER_BLOCK_MAX);
-	struct told *told = calloc(recording->nr_cpus + 1, sizeof(*told));
-	int result = order && buffer && whole && told ? 0 : -ENOMEM;
+	struct written *written = calloc(recording->nr_cpus + 1, sizeof(*written));
+	int result = order && buffer && whole && written ? 0 : -ENOMEM;
 	struct recover_block found;
 	struct recover_cpu *cpu;
 	struct tb_block *block;
@@ -518,7 +517,7 @@ int recover_write(const struct recover_recording *recording, const struct image 
 		qsort(order, recording->nr_rolling, sizeof(*order), compare_order);
 	}
 	for (i = 0; i < recording->nr_cpus && !result; i++)
-		told[i].end = recording->cpus[i].ring ? recording->cpus[i].ring->start : 0;
+		written[i].end = recording->cpus[i].ring ? recording->cpus[i].ring->start : 0;
 	for (i = 0; i < recording->nr_rolling && !result; i++) {
 		found = *order[i];
 		block = block_get(image, &found, buffer, whole);
@@ -526,15 +525,15 @@ int recover_write(const struct recover_recording *recording, const struct image 
 			result = -ESTALE;
 			break;
 		}
-		cpu = cpu_of(recording, found.cpu);
-		tell(cpu, &told[cpu - recording->cpus], block);
+		cpu = find_cpu(recording, found.cpu);
+		fill_gap(cpu, &written[cpu - recording->cpus], block);
 		result = write_block(block, out);
 		if (found.end > time)
 			time = found.end;
 	}
 	if (!result && recording->has_init)
 		result = write_totals(recording, time, buffer, out);
-	free(told);
+	free(written);
 	free(order);
 	free(buffer);
 	free(whole);

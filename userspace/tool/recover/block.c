@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A block in an image of memory: is it one, and what of it is good?
+ * Check whether memory has a block, and find its valid part.
  *
- * A block that is complete must be so to the last element.  One that was being written
- * has, in any order, events that are committed, events that were begun, which say how long they
- * are or do not even that (holes), and what earlier blocks have left behind.  An event is taken if
- *
- *   its first word carries the number of this block, and fits;
- *   it is not before the one that was taken last, nor after the next;
- *   it is where the one before it ends; or, behind a hole, what follows it, event by event,
- *   leads exactly to where the ring says that this block ends, or to the padding of one that
- *   was closed; or, between holes, it is in time between those that are sure.
- *
- * Numbers come again every 64 blocks, and may be those of what was there before: it is the time
- * that tells then.  Without the ring's word the good part ends at the first thing that is no event.
+ * A complete block must be valid up to its last element.  A block that was being written has, in
+ * any order, committed events, begun events (with a length, or without: holes), and leftovers of
+ * earlier laps.  An event is valid if its first word has the low bits of the block's number and a
+ * length that fits, if its time is between its valid neighbours' times, and if its place is certain
+ * (classify()).  Numbers repeat every 64 blocks: then only times reveal leftovers.  Without the
+ * ring's head the valid part ends at the first element that is not an event.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +32,7 @@ int64_t recover_header(const void *data, size_t bytes, uint64_t address)
 	    block->size_log2 > (durable ? DURABLE_LOG2_MAX : LOG2_MAX))
 		return -1;
 	size = 1ll << block->size_log2;
-	/* durable ones are cut to what they need, and the next begins there */
+	/* durable blocks are cut to what they need, so the next begins at any 4 KiB */
 	if (address % (uint64_t)(durable ? 1 << DURABLE_LOG2_MIN : size))
 		return -1;
 	return (size_t)size > bytes ? 0 : size;
@@ -51,7 +45,7 @@ static const struct tb_element *element(const struct tb_block *block, uint32_t a
 	return (const struct tb_element *)block + at;
 }
 
-/* May an event of this id be in such a block, in this form? */
+/* May a block of this kind have an event of this id, in this form? */
 static bool id_fits(const struct tb_block *block, uint32_t id, bool simple)
 {
 	if (block->kind == TB_BLOCK_DURABLE)
@@ -65,7 +59,7 @@ static bool id_fits(const struct tb_block *block, uint32_t id, bool simple)
 	return true;
 }
 
-/* Elements of what is at @at, committed or begun, if it can be an event of this block; else 0 */
+/* Length of the event at @at, committed or begun; 0: no event of this block can be there */
 static uint32_t length_at(const struct tb_block *block, uint32_t at, uint32_t end)
 {
 	const struct tb_composite *composite = (const void *)element(block, at);
@@ -85,7 +79,7 @@ static uint32_t length_at(const struct tb_block *block, uint32_t at, uint32_t en
 	return 0;
 }
 
-/* The padding of a block that was closed */
+/* Is the padding of a block that was closed at @at? */
 static bool pad_at(const struct tb_block *block, uint32_t at)
 {
 	uint32_t rest = (1u << block->size_log2) / TB_ELEMENT_SIZE - at;
@@ -100,17 +94,19 @@ static bool is_time(uint32_t head)
 	return TB_HEAD_STRUCT(head) == TB_STRUCT_SIMPLE && TB_HEAD_ID(head) == TB_EV_TIME;
 }
 
-/* ---- the way through a block that was being written ---- */
+/* ---- chains of events in a block that was being written ---- */
 
 /**
- * struct way - which elements lead to the end
- * @block: of which block
- * @end: elements that may have something of it
- * @leads: [at]: from the event there, one leads to the next, and the last to the end
- * @bounded: [at]: events from there on are not before @time[at], which has the same upper half
- * @time: low half of the time of the first event that leads to the end from there on
+ * struct event_chain - the elements from which a chain of events leads to the end
+ * @block: the block
+ * @end: number of elements that may have events of this lap
+ * @leads: [at]: each event from @at on ends where the next begins, and the last one at @end or at
+ *	the padding
+ * @bounded: [at]: events of a chain from @at on are not before @time[at], which has the same upper
+ *	half
+ * @time: [at]: low half of the time of the first event of a chain from @at on
  */
-struct way {
+struct event_chain {
 	const struct tb_block *block;
 	uint32_t end;
 	unsigned char leads[ELEMENTS_MAX + 1];
@@ -118,7 +114,7 @@ struct way {
 	uint32_t time[ELEMENTS_MAX + 1];
 };
 
-/* The least that the low half of a time in the block can be: until the upper half moves, that of its start */
+/* The lowest low half of a time: that of the block's start, or 0 if the upper half changes in it */
 static uint32_t least_time(const struct tb_block *block, uint32_t end)
 {
 	uint32_t at;
@@ -131,36 +127,40 @@ static uint32_t least_time(const struct tb_block *block, uint32_t end)
 	return (uint32_t)block->time_start;
 }
 
-/* Backwards, so each element is looked at once.  Times between two upper halves of the clock only go up */
-static void way_find(struct way *way, const struct tb_block *block, uint32_t end)
+/*
+ * Fill in @chain backwards, so that each element is read once.  Low halves of times go up from
+ * event to event, until the upper half changes.
+ */
+static void find_chains(struct event_chain *chain, const struct tb_block *block, uint32_t end)
 {
 	uint32_t at, next, length, head, least = least_time(block, end);
 
-	way->block = block;
-	way->end = end;
-	way->leads[end] = 1;
-	way->bounded[end] = 0;
+	chain->block = block;
+	chain->end = end;
+	chain->leads[end] = 1;
+	chain->bounded[end] = 0;
 	for (at = end; at-- > TB_BLOCK_FIRST_ELEMENT; ) {
-		/* as what comes next, if there is nothing here */
-		way->bounded[at] = way->bounded[at + 1];
-		way->time[at] = way->time[at + 1];
-		way->leads[at] = pad_at(block, at);
-		if (way->leads[at])
-			way->bounded[at] = 0;
+		/* without an event here, as for the next element */
+		chain->bounded[at] = chain->bounded[at + 1];
+		chain->time[at] = chain->time[at + 1];
+		chain->leads[at] = pad_at(block, at);
+		if (chain->leads[at])
+			chain->bounded[at] = 0;
 		length = length_at(block, at, end);
 		next = at + length;
-		if (!length || !way->leads[next])
+		if (!length || !chain->leads[next])
 			continue;
 		head = element(block, at)->head;
 		if (TB_HEAD_STRUCT(head) == TB_STRUCT_RESERVED) {
-			way->leads[at] = 1;
-			way->bounded[at] = way->bounded[next];
-			way->time[at] = way->time[next];
+			chain->leads[at] = 1;
+			chain->bounded[at] = chain->bounded[next];
+			chain->time[at] = chain->time[next];
 		} else if (element(block, at)->time >= least &&
-			   (!way->bounded[next] || element(block, at)->time <= way->time[next])) {
-			way->leads[at] = 1;
-			way->bounded[at] = !is_time(head);
-			way->time[at] = element(block, at)->time;
+			   (!chain->bounded[next] ||
+			    element(block, at)->time <= chain->time[next])) {
+			chain->leads[at] = 1;
+			chain->bounded[at] = !is_time(head);
+			chain->time[at] = element(block, at)->time;
 		}
 	}
 }
@@ -179,41 +179,47 @@ static uint64_t time_at(const struct tb_block *block, uint32_t at, uint64_t last
 	return time >= last ? time : 0;
 }
 
-enum what {
-	NOTHING,	/* that is of this block */
-	BEGUN,		/* an event that was, and says how long it is */
-	EVENT,
-	END,		/* of the block: its padding */
+enum element_kind {
+	NOTHING,	/* no event of this block */
+	BEGUN,		/* an event that was begun, and has a length */
+	EVENT,		/* a committed event */
+	END,		/* the padding */
 };
 
-/* What is at @at, behind an event at @last.  @sure: it is where something begins */
-static enum what what_at(const struct way *way, uint32_t at, uint64_t last, bool sure)
+/*
+ * Find out what is at @at, behind an event of time @last.  An event's place is certain if the event
+ * before ends there (@sure); or, behind a hole, if a chain leads from it to the end; or if its time
+ * is between @last and the first event of the next chain.
+ */
+static enum element_kind classify(const struct event_chain *chain, uint32_t at, uint64_t last,
+				  bool sure)
 {
-	uint32_t length = length_at(way->block, at, way->end), next = at + length;
+	uint32_t length = length_at(chain->block, at, chain->end), next = at + length;
 
-	if (way->leads[at] && pad_at(way->block, at))
+	if (chain->leads[at] && pad_at(chain->block, at))
 		return END;
-	if (!length || (!sure && !way->leads[at] && !way->bounded[next]))
+	if (!length || (!sure && !chain->leads[at] && !chain->bounded[next]))
 		return NOTHING;
-	if (TB_HEAD_STRUCT(element(way->block, at)->head) == TB_STRUCT_RESERVED)
-		return sure || way->leads[at] ? BEGUN : NOTHING;
-	if (!time_at(way->block, at, last))
+	if (TB_HEAD_STRUCT(element(chain->block, at)->head) == TB_STRUCT_RESERVED)
+		return sure || chain->leads[at] ? BEGUN : NOTHING;
+	if (!time_at(chain->block, at, last))
 		return NOTHING;
-	/* what is later than what is behind it is what was there before */
-	if (!way->leads[at] && way->bounded[next] && !is_time(element(way->block, at)->head) &&
-	    element(way->block, at)->time > way->time[next])
+	/* later than an event behind it: a leftover of an earlier lap */
+	if (!chain->leads[at] && chain->bounded[next] &&
+	    !is_time(element(chain->block, at)->head) &&
+	    element(chain->block, at)->time > chain->time[next])
 		return NOTHING;
 	return EVENT;
 }
 
-/* ---- copying what is good ---- */
+/* ---- copying the valid part ---- */
 
 struct copy {
 	struct tb_block *out;
 	uint32_t used;			/* elements */
 	uint64_t last;			/* time of the last event */
-	uint64_t most;			/* time of the latest that can be */
-	bool     follows;		/* what belongs to an event can belong to the last one */
+	uint64_t most;			/* latest time of a valid event */
+	bool     follows;		/* stacks and counters belong to the event copied last */
 };
 
 static void copy_event(struct copy *copy, const struct tb_block *block, uint32_t at, uint32_t length)
@@ -221,7 +227,9 @@ static void copy_event(struct copy *copy, const struct tb_block *block, uint32_t
 	uint32_t head = element(block, at)->head, id = TB_HEAD_ID(head);
 
 	copy->last = time_at(block, at, copy->last);
-	/* without the event that they are of they would be another's */
+	/*
+	 * leave out a stack or counters whose event is not valid: readers would assign it wrongly
+	 */
 	if ((id == TB_EV_STACK || id == TB_EV_COUNTERS) && !copy->follows)
 		return;
 	memcpy((struct tb_element *)copy->out + copy->used, element(block, at),
@@ -233,8 +241,8 @@ static void copy_event(struct copy *copy, const struct tb_block *block, uint32_t
 	}
 }
 
-/* Where its events begin.  That of who was replacing the header was not committed before */
-static uint32_t first_of(const struct recover_block *found)
+/* Where events begin.  The event of a writer that was replacing the header is not committed */
+static uint32_t first_event(const struct recover_block *found)
 {
 	if (found->kind == TB_BLOCK_DURABLE)
 		return TB_BLOCK_HEADER_ELEMENTS;
@@ -242,22 +250,22 @@ static uint32_t first_of(const struct recover_block *found)
 	       (found->opening ? TB_BLOCK_OPENING_ELEMENTS(found->opening) : 0);
 }
 
-/* With the ring's word: up to element @end */
+/* Copy the events up to element @end, which the ring's head has reached */
 static void copy_all(struct copy *copy, struct recover_block *found, const struct tb_block *block,
 		     uint32_t end)
 {
-	static struct way way;
-	uint32_t at = first_of(found), length;
+	static struct event_chain chain;
+	uint32_t at = first_event(found), length;
+	enum element_kind kind;
 	bool sure = true;
-	enum what what;
 
-	way_find(&way, block, end);
+	find_chains(&chain, block, end);
 	for (; at < end; at += length) {
-		what = what_at(&way, at, copy->last, sure);
-		if (what == END)
+		kind = classify(&chain, at, copy->last, sure);
+		if (kind == END)
 			break;
-		if (what == NOTHING) {
-			/* a hole; behind it something begins, but nobody says where */
+		if (kind == NOTHING) {
+			/* a hole: where the next event begins is not known */
 			found->unfinished += sure;
 			copy->follows = false;
 			sure = false;
@@ -266,7 +274,7 @@ static void copy_all(struct copy *copy, struct recover_block *found, const struc
 		}
 		sure = true;
 		length = length_at(block, at, end);
-		if (what == EVENT) {
+		if (kind == EVENT) {
 			copy_event(copy, block, at, length);
 		} else {
 			found->unfinished++;
@@ -275,11 +283,11 @@ static void copy_all(struct copy *copy, struct recover_block *found, const struc
 	}
 }
 
-/* Without: as far as it is clear */
+/* Without the ring's head: copy the events up to the first element without one */
 static void copy_first(struct copy *copy, struct recover_block *found,
 		       const struct tb_block *block, uint32_t end)
 {
-	uint32_t at = first_of(found), length;
+	uint32_t at = first_event(found), length;
 
 	while (at < end && (length = length_at(block, at, end))) {
 		if (TB_HEAD_STRUCT(element(block, at)->head) == TB_STRUCT_RESERVED) {
@@ -310,7 +318,7 @@ bool recover_extract(const struct tb_block *block, struct recover_block *found, 
 	memcpy(out, block, copy.used * TB_ELEMENT_SIZE);
 	out->events = 0;
 	found->unfinished = found->opening != 0;
-	/* what is later is of the next lap */
+	/* later events are of the next lap */
 	if (found->state == RECOVER_DAMAGED)
 		copy.most = block->time_end;
 	if (block->data >= sizeof(*block) && block->data / TB_ELEMENT_SIZE < end)
@@ -334,9 +342,9 @@ bool recover_extract(const struct tb_block *block, struct recover_block *found, 
 	return true;
 }
 
-/* ---- is it one? ---- */
+/* ---- checking ---- */
 
-static bool gap_slot(const struct tb_block *block)
+static bool has_gap_slot(const struct tb_block *block)
 {
 	const struct tb_composite *slot = (const void *)(block + 1);
 
@@ -345,7 +353,7 @@ static bool gap_slot(const struct tb_block *block)
 	       slot->time == (uint32_t)block->time_start;
 }
 
-static bool whole(const struct tb_block *block)
+static bool is_whole(const struct tb_block *block)
 {
 	uint64_t last = block->time_start;
 	struct tb_walk walk;
@@ -381,7 +389,7 @@ bool recover_check(const struct tb_block *block, struct recover_block *found)
 	found->kind = block->kind;
 	found->log2 = block->size_log2;
 	if (!durable && block->sequence & TB_BLOCK_OPENING) {
-		/* nothing else is to be believed */
+		/* the rest of the header is not valid yet */
 		found->opening = block->sequence;
 		found->sequence = TB_BLOCK_OPENING_NUMBER(block->sequence);
 		found->start = block->time_start;
@@ -390,7 +398,7 @@ bool recover_check(const struct tb_block *block, struct recover_block *found)
 		found->data = 1u << block->size_log2;
 		return true;
 	}
-	if (durable ? block->cpu || block->dropped : !gap_slot(block))
+	if (durable ? block->cpu || block->dropped : !has_gap_slot(block))
 		return false;
 	if ((durable || block->flags & TB_BLOCK_COMPLETE) &&
 	    (block->data < first || block->data > 1u << block->size_log2 ||
@@ -403,9 +411,9 @@ bool recover_check(const struct tb_block *block, struct recover_block *found)
 		found->init = TB_HEAD_ID(element(block, TB_BLOCK_HEADER_ELEMENTS)->head) == TB_EV_INIT;
 	if (!(block->flags & TB_BLOCK_COMPLETE)) {
 		found->state = RECOVER_OPEN;
-		/* all of it is the ring's */
+		/* the ring owns the whole block */
 		found->data = durable ? 0 : 1u << block->size_log2;
-	} else if (whole(block)) {
+	} else if (is_whole(block)) {
 		found->state = RECOVER_WHOLE;
 		found->events = block->events;
 		found->end = block->time_end;

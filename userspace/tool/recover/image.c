@@ -2,9 +2,8 @@
 /*
  * An image of a machine's memory; see image.h.
  *
- * It may be larger than any memory, be full of holes and come from a device, so it is read
- * with pread(), a window at a time.  What the table of an ELF core says is believed no
- * further than the file goes.
+ * An image may be larger than memory, full of holes, or a device, so pread() reads it, a window at
+ * a time.  Segments of an ELF core are cut at the end of the file.
  */
 #include <elf.h>
 #include <errno.h>
@@ -18,10 +17,9 @@
 #include "tool/command/command.h"
 
 #define IMAGE_PAGE	4096u
-/* of an ELF core; more would be no table of memory */
-#define IMAGE_PARTS_MAX	(1u << 20)
+#define IMAGE_PARTS_MAX	(1u << 20)	/* more segments of an ELF core cannot be memory */
 
-/* Formats of dumps that are compressed, and must be unpacked first */
+/* Formats of dumps that must be unpacked or converted first */
 static const struct {
 	const char *magic;
 	const char *what;
@@ -42,7 +40,7 @@ static int compare_parts(const void *a, const void *b)
 	return first->offset < second->offset ? -1 : first->offset > second->offset;
 }
 
-/* The whole of @bytes at @offset, or not */
+/* Read @bytes at @offset; false: not all of them can be read */
 static bool read_whole(int fd, void *data, size_t bytes, uint64_t offset)
 {
 	ssize_t got;
@@ -60,7 +58,7 @@ static bool read_whole(int fd, void *data, size_t bytes, uint64_t offset)
 	return true;
 }
 
-/* How many segments: more than fit into the header's field are in the first section's */
+/* Get the number of segments; if it does not fit into the header, the first section has it */
 static int elf_count(const struct image *image, const Elf64_Ehdr *head, uint64_t *count)
 {
 	Elf64_Shdr section;
@@ -75,7 +73,7 @@ static int elf_count(const struct image *image, const Elf64_Ehdr *head, uint64_t
 	return 0;
 }
 
-/* The part that segment @head describes, as far as it is in the file; false: none */
+/* Make a part of segment @head, cut at the end of the file; false: the segment has no memory */
 static bool elf_part(const Elf64_Phdr *head, uint64_t size, struct image_part *part)
 {
 	if (head->p_type != PT_LOAD || !head->p_filesz || head->p_offset >= size)
@@ -84,7 +82,6 @@ static bool elf_part(const Elf64_Phdr *head, uint64_t size, struct image_part *p
 	part->bytes = head->p_filesz;
 	if (part->bytes > size - part->offset)
 		part->bytes = size - part->offset;
-	/* of virtual memory, where the physical address is not known: by itself */
 	part->address = head->p_paddr;
 	return part->address + part->bytes > part->address;
 }
@@ -95,7 +92,7 @@ static int elf_parts(struct image *image, const char *name, const Elf64_Ehdr *he
 	Elf64_Phdr segment;
 
 	if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_ident[EI_DATA] != ELFDATA2LSB)
-		return complain("%s: an ELF core, but not of 64 bits, little-endian: no image of a machine that tracebuf runs on", name);
+		return complain("%s: an ELF core, but not of a 64-bit little-endian machine: tracebuf does not run on such machines", name);
 	if (elf_count(image, head, &count) || count > IMAGE_PARTS_MAX ||
 	    head->e_phentsize < sizeof(segment))
 		return complain("%s: an ELF core with a damaged table of segments; --raw reads it as plain memory", name);
@@ -123,7 +120,7 @@ static int raw_part(struct image *image, const char *name, const struct image_ra
 		return complain("out of memory");
 	image->parts = part;
 	if (range->start >= size)
-		return complain("%s: it has %" PRIu64 " bytes, --range begins at %" PRIu64,
+		return complain("%s: it has %" PRIu64 " bytes, but --range begins at %" PRIu64,
 				name, size, range->start);
 	part->offset = range->start;
 	part->bytes = size - range->start;
@@ -131,7 +128,8 @@ static int raw_part(struct image *image, const char *name, const struct image_ra
 		part->bytes = range->bytes;
 	part->address = range->base;
 	if (part->address + part->bytes < part->address)
-		return complain("--base 0x%" PRIx64 ": no memory is there", range->base);
+		return complain("--base 0x%" PRIx64 ": the image would end beyond the highest address",
+				range->base);
 	image->nr_parts = 1;
 	return EXIT_FINE;
 }
@@ -157,14 +155,14 @@ int image_open(struct image *image, const char *name, const struct image_range *
 	if (end < 0 && S_ISCHR(st.st_mode))
 		end = 0;
 	if (S_ISDIR(st.st_mode) || end < 0)
-		return complain("%s: not a file that can be read from anywhere; put the image into one", name);
+		return complain("%s: cannot be read at any offset; copy the image into a regular file", name);
 	size = (uint64_t)end;
 	if (!size && S_ISCHR(st.st_mode)) {
 		if (!range || !range->bytes)
-			return complain("%s: which memory? /proc/iomem lists it (\"System RAM\"): --range START:BYTES", name);
+			return complain("%s: choose the memory with --range START:BYTES; /proc/iomem lists it (\"System RAM\")", name);
 		size = range->start + range->bytes;
 		if (size < range->start)
-			return complain("--range: 0x%" PRIx64 " bytes at 0x%" PRIx64 " are beyond all memory",
+			return complain("--range: 0x%" PRIx64 " bytes at 0x%" PRIx64 " end beyond the highest address",
 					range->bytes, range->start);
 	}
 	if (!size)
@@ -174,7 +172,7 @@ int image_open(struct image *image, const char *name, const struct image_range *
 			if (!memcmp(head.text, compressed[i].magic, strlen(compressed[i].magic)))
 				return complain("%s: %s", name, compressed[i].what);
 	}
-	/* memory may begin with a program, but not with a core */
+	/* plain memory may begin with an ELF program, but hardly with a core */
 	if (!range && !memcmp(head.elf.e_ident, ELFMAG, SELFMAG) && head.elf.e_type == ET_CORE)
 		result = elf_parts(image, name, &head.elf, size);
 	else
@@ -203,7 +201,7 @@ size_t image_read(const struct image *image, size_t part, uint64_t at, void *dat
 		if (!read_whole(image->fd, (char *)data + done, some, here->offset + at))
 			return done;
 		done += some;
-		/* the next one may be a part of the same memory that lies elsewhere in the file */
+		/* adjacent memory may be elsewhere in the file: go on in the next part */
 		if (done == bytes || part + 1 == image->nr_parts ||
 		    here[1].address != here->address + here->bytes)
 			return done;
@@ -225,7 +223,7 @@ size_t image_next(struct image *image, size_t part, uint64_t *at, void *data, si
 		found = lseek(image->fd, (off_t)from, SEEK_DATA);
 		if (found < 0 && errno == ENXIO)
 			found = (off_t)(here->offset + here->bytes);
-		/* whole pages, so that what is looked at stays where it would be */
+		/* skip whole pages, so that windows stay aligned */
 		if (found > (off_t)from + (off_t)IMAGE_PAGE) {
 			uint64_t skip = ((uint64_t)found - from) / IMAGE_PAGE * IMAGE_PAGE;
 
@@ -242,7 +240,7 @@ size_t image_next(struct image *image, size_t part, uint64_t *at, void *data, si
 		} while (got < 0 && errno == EINTR);
 		if (got > 0)
 			return (size_t)got;
-		/* a page of a device that nobody may read, or has no memory behind it */
+		/* the page may not be read, or has no memory: skip it */
 		image->error = got < 0 ? -errno : -ENODATA;
 		if (bytes > IMAGE_PAGE) {
 			bytes = IMAGE_PAGE;

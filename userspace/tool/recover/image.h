@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An image of a machine's memory: a file of pages, or an ELF core with a table of them.
+ * An image of a machine's memory: plain memory, or an ELF core with a table of segments.
  */
 #ifndef TRACEBUF_IMAGE_H
 #define TRACEBUF_IMAGE_H
@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /**
- * struct image_part - memory that is in one piece in the file
- * @address: its physical address
- * @offset: where in the file it is
- * @bytes: how much
+ * struct image_part - memory that is contiguous in the file
+ * @address: physical address
+ * @offset: offset in the file
+ * @bytes: size
  */
 struct image_part {
 	uint64_t address;
@@ -23,12 +23,11 @@ struct image_part {
 /**
  * struct image - an open image
  * @fd: the file
- * @parts: what it has, by address; some of it may be there twice
- * @nr_parts: how many
- * @bytes: of all of them
- * @holes: bytes of them that are holes of the file: zeroes that nobody wrote
- * @unreadable: bytes of them that could not be read
- * @error: of the last of those, -errno
+ * @parts, @nr_parts: its parts, sorted by address; they may overlap
+ * @bytes: size of all parts
+ * @holes: bytes in holes of the file, which read as zeroes
+ * @unreadable: bytes that could not be read
+ * @error: -errno of the last failed read
  */
 struct image {
 	int      fd;
@@ -41,25 +40,26 @@ struct image {
 };
 
 /**
- * struct image_range - what of a file is an image, where it does not say so itself
- * @start: first byte
- * @bytes: how many; 0: to the end
- * @base: the physical address of the first
+ * struct image_range - the part of a file that is plain memory
+ * @start: offset of the first byte
+ * @bytes: size; 0: to the end of the file
+ * @base: physical address of the first byte
  */
 struct image_range {
 	uint64_t start, bytes, base;
 };
 
-/* Complains; EXIT_* */
+/* Open an image; @range: plain memory, NULL: detect the format.  Complains; EXIT_*; the caller
+ * calls image_close() in any case */
 int image_open(struct image *image, const char *name, const struct image_range *range);
 void image_close(struct image *image);
 
-/* @bytes at @at of part @part, and of those that go on there; less where there is no more of it or
- * it cannot be read */
+/* Read @bytes at @at of part @part, also from adjacent parts.  Returns how many bytes could be read
+ * */
 size_t image_read(const struct image *image, size_t part, uint64_t at, void *data, size_t bytes);
 
-/* As much at @at of part @part as is to be looked at next, at most @bytes; *@at moves over holes.
- * 0: none is left */
+/* Read at most @bytes of part @part from *@at on; first move *@at over holes and unreadable pages.
+ * Returns how many bytes; 0: the end of the part */
 size_t image_next(struct image *image, size_t part, uint64_t *at, void *data, size_t bytes);
 
 #endif /* TRACEBUF_IMAGE_H */

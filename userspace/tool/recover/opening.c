@@ -2,12 +2,12 @@
 /*
  * Blocks whose header was being replaced when the machine stopped.
  *
- * Whoever opens a block moves the ring's head there first and writes the header then; who
- * interrupts it meanwhile puts events behind its own.  By then the header says which block of which
- * recording it will be, when it was opened and how long the opener's event is (TB_BLOCK_OPENING), and
- * nothing else: so the rest is made here.  The events behind the first are taken as in any
- * block that was being written (block.c).  Without the ring's word nothing tells that
- * its head moved there at all.
+ * A writer that opens a block moves the ring's head into it first, then writes the header.  Writers
+ * that interrupt it meanwhile put their events behind its event.  Until the header is written, it
+ * has only the recording, the block's number, the time of opening and the length of the opener's
+ * event (TB_BLOCK_OPENING).  This file makes the rest of the header; block.c finds the events.
+ * Without the kernel's state of the ring it is not known whether the head moved there: then the
+ * block is left out.
  */
 #include "recover.h"
 
@@ -16,7 +16,7 @@ bool recover_make_header(const struct recover_block *found, struct tb_block *blo
 	struct tb_composite *slot = (struct tb_composite *)(block + 1);
 	struct tb_gap *gap = (struct tb_gap *)(slot + 1);
 
-	/* of a machine that runs it may have been written meanwhile */
+	/* a machine that runs may have written the header since the scan */
 	if (block->sequence != found->opening || gap->recording != found->recording)
 		return false;
 	*block = (struct tb_block) {
@@ -33,8 +33,9 @@ bool recover_make_header(const struct recover_block *found, struct tb_block *blo
 	return true;
 }
 
-/* Has the ring come to @block?  @last: number of a block that it has come to */
-static bool come_to(const struct tb_ring_image *ring, const struct recover_block *block, uint64_t last)
+/* Has the ring's head reached @block?  @last: sequence number of a block that it has reached */
+static bool has_reached(const struct tb_ring_image *ring, const struct recover_block *block,
+			uint64_t last)
 {
 	return ring && (uint64_t)ring->elements * TB_ELEMENT_SIZE == 1ull << block->log2 &&
 	       (int64_t)(recover_current(ring, last) - block->sequence) >= 0;
@@ -50,7 +51,8 @@ size_t recover_openings(struct recover_block **blocks, size_t count, const struc
 			sure = blocks[i];
 	for (i = 0; i < count; i++) {
 		if (blocks[i]->opening) {
-			if (!come_to(ring, blocks[i], sure ? sure->sequence : blocks[i]->sequence))
+			if (!has_reached(ring, blocks[i],
+					 sure ? sure->sequence : blocks[i]->sequence))
 				continue;
 			blocks[i]->dropped = before ? before->dropped : 0;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracebuf recover: what is found in an image of a machine's memory, and what becomes of it.
+ * tracebuf recover: find blocks and rings in an image of a machine's memory, and write traces.
  */
 #ifndef TRACEBUF_RECOVER_H
 #define TRACEBUF_RECOVER_H
@@ -14,35 +14,30 @@
 
 #define RECOVER_BLOCK_MAX (1u << 20)
 
-/* How much of a block is there, best first */
+/* How much of a block is valid, best first */
 enum recover_state {
-	RECOVER_WHOLE,		/* complete, and all of it is as its header says */
-	RECOVER_OPEN,		/* it was being written */
-	RECOVER_DAMAGED,	/* complete, but part of it is something else by now */
+	RECOVER_WHOLE,		/* complete and valid */
+	RECOVER_OPEN,		/* was being written */
+	RECOVER_DAMAGED,	/* complete, but partly replaced by other data */
 };
 
 /**
  * struct recover_block - a block in the image
- * @recording: which it is of
- * @sequence: as its header says, and so on
- * @start: likewise
- * @end: time of its end; of its last event, if it is not whole
- * @order: where in time it is written: not before the one before it of its ring
- * @dropped: as its header says
- * @part: where in the image it is
- * @at: where in that part
- * @provider: as its header says, and so on
- * @cpu: likewise
- * @data: bytes of it that are checked, so that what lies among them is in an event of it
- * @kind: likewise
- * @log2: of its size
- * @state: how much is there
+ * @recording, @sequence, @start, @dropped, @provider, @cpu, @kind: from its header
+ * @end: time of its end, or of its last event if it is not whole
+ * @order: time by which blocks are sorted in the trace; never less than that of the ring's block
+ *	before it
+ * @part: part of the image
+ * @at: offset in that part
+ * @data: bytes that belong to the block for certain: other blocks among them are contents of events
+ * @log2: binary logarithm of its size
+ * @state: enum recover_state
  * @init: it begins with TB_EV_INIT
- * @opening: what its header has for a number, if that was being replaced; else 0.  The header is
- *	then made from what this says (opening.c)
- * @events: in it
+ * @opening: the sequence word of a header that was being replaced; else 0.  opening.c then makes
+ *	the header
+ * @events: number of events
  * @unfinished: events that were begun and never committed
- * @limit: elements of it that are this lap's, where the ring says so; 0: not known
+ * @limit: elements that are of this lap, by the ring's head; 0: not known
  */
 struct recover_block {
 	uint64_t recording, sequence;
@@ -58,13 +53,13 @@ struct recover_block {
 };
 
 /**
- * struct recover - all that was found
- * @blocks: sorted by recording, kind, CPU, number; best first where there are several
- * @rings: what the kernel kept of rings, sorted by recording and CPU
- * @unknown: blocks that do not say which recording they are of
- * @refused: headers of blocks that are none
- * @cut: blocks that go on where there is no more of the image
- * @inside: blocks that lie in an event of another of the same recording
+ * struct recover - all blocks and rings found
+ * @blocks: sorted by recording, kind, CPU and number; of copies the best comes first
+ * @rings: the kernel's states of rings, sorted by recording and CPU; of copies the newest first
+ * @unknown: number of blocks without a recording number
+ * @refused: number of places with the magic number of a block, but no valid header
+ * @cut: number of blocks that end beyond the image
+ * @inside: number of blocks inside an event of another block of the same recording
  */
 struct recover {
 	struct recover_block *blocks;
@@ -76,16 +71,16 @@ struct recover {
 
 /**
  * struct recover_cpu - the counts of a ring
- * @cpu: whose
- * @ring: what the kernel kept, or NULL
- * @blocks: that were found of it
- * @events: in them
- * @unfinished: likewise
- * @gaps: places where blocks before one are missing
- * @missing: events in complete blocks that are not there, as far as known
- * @dropped: events that found no room, as far as known
+ * @cpu: CPU of the ring
+ * @ring: the kernel's state of the ring, or NULL
+ * @blocks: blocks found
+ * @events: events in these blocks
+ * @unfinished: events that were begun and never committed
+ * @gaps: places where blocks are missing
+ * @missing: events in complete blocks that were not found; a minimum without @ring
+ * @dropped: events that found no room; a minimum without @ring
  * @damaged: blocks of which a part is missing
- * @last: number of the last block
+ * @last: sequence number of the last block
  */
 struct recover_cpu {
 	uint32_t cpu;
@@ -96,17 +91,14 @@ struct recover_cpu {
 /**
  * struct recover_recording - one of the recordings in an image
  * @id: tb_gap.recording
- * @durable: its durable blocks from the first that is of use, in order
- * @nr_durable: how many
- * @rolling: its rolling blocks by CPU, in order
- * @nr_rolling: how many
- * @durable_missing: durable blocks that should be among these
- * @contradicting: blocks that its initialisation says cannot be
- * @has_init: what follows is valid
+ * @durable, @nr_durable: its useful durable blocks, in order (durable_choose())
+ * @rolling, @nr_rolling: its rolling blocks, sorted by CPU and number
+ * @durable_missing: number of durable blocks missing among @durable
+ * @contradicting: number of blocks left out: they contradict @init or have another provider
+ * @has_init: @init is valid
  * @init: its initialisation
- * @realtime: of its last clock record, ns; 0: none
- * @cpus: counts of those that there is anything of, in order
- * @nr_cpus: how many
+ * @realtime: time of its last clock record, ns; 0: none
+ * @cpus, @nr_cpus: counts of the CPUs that have blocks or a ring, sorted
  */
 struct recover_recording {
 	uint64_t id;
@@ -124,39 +116,41 @@ struct recover_recording {
 
 /* ---- one block (block.c) ---- */
 
-/* What may be a block in @data, @bytes of memory that begin at physical address @address: its
- * size, or -1 if there is none; 0: it would be larger than @bytes */
+/* Check the header at @data, which has @bytes at physical address @address.  Returns the size of
+ * the block; -1: not a block; 0: the block is larger than @bytes */
 int64_t recover_header(const void *data, size_t bytes, uint64_t address);
-/* What is in it: @found but for part, at and limit; false: it is no block */
+/* Check the block, and fill in @found but for part, at and limit; false: not a block */
 bool recover_check(const struct tb_block *block, struct recover_block *found);
-/* What is good of the block in @data, as a whole block in @out, both as large as it says; updates
- * end, events, unfinished of @found.  false: there is nothing */
+/* Make a complete block in @out of the valid part of @data; both have the block's size.  Updates
+ * end, events and unfinished of @found; false: nothing is valid */
 bool recover_extract(const struct tb_block *data, struct recover_block *found, struct tb_block *out);
 
 /* ---- headers that were being replaced (opening.c) ---- */
 
-/* Works out of such among a ring's blocks, by number, what their headers do not say, and
- * leaves out those that are none; @ring may be NULL.  How many blocks are left */
+/* Among a ring's blocks, sorted by number, find those whose header was being replaced.  Complete
+ * their data, and remove those that the ring's head has not reached; @ring may be NULL.  Returns
+ * how many blocks are left */
 size_t recover_openings(struct recover_block **blocks, size_t count, const struct tb_ring_image *ring);
-/* The header of such a block; false: it is none any more */
+/* Make the header of such a block; false: the image has changed since the scan */
 bool recover_make_header(const struct recover_block *found, struct tb_block *block);
 
 /* ---- the image (scan.c) ---- */
 
-/* Find everything; @tick is called now and then with how much was looked at.  0 or -ENOMEM */
+/* Find all blocks and rings; @tick shows progress, or NULL.  0 or -ENOMEM */
 int recover_scan(struct recover *recover, struct image *image,
 		 void (*tick)(uint64_t bytes, uint64_t of));
 void recover_free(struct recover *recover);
 
-/* ---- a recording (counts.c) ---- */
+/* ---- recordings (accounting.c) ---- */
 
-/* Number of the block that the ring is at, whose low bits it says: the nearest to @near */
+/* Sequence number of the ring's current block.  The ring's state has only its low bits: take the
+ * number nearest to @near */
 uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near);
-/* The recordings of what was found; 0 or -errno */
+/* Make recordings of the blocks and rings found; 0 or -errno; -ESTALE: the image has changed */
 int recover_recordings(struct recover *recover, const struct image *image,
 		       struct recover_recording **recordings, size_t *count);
 void recover_recordings_free(struct recover_recording *recordings, size_t count);
-/* Write one as a trace; 0 or -errno, -ESTALE: the image is another than before */
+/* Write a recording as a trace; 0 or -errno; -ESTALE: the image has changed since the scan */
 int recover_write(const struct recover_recording *recording, const struct image *image, FILE *out);
 
 #endif /* TRACEBUF_RECOVER_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All of an image, from its beginning to its end, for blocks and for what the kernel keeps of rings.
+ * Scan an image for blocks, and for the kernel's states of rings.
  *
- * Both are at physical addresses that are multiples of a power of two: a block's size (4096 for
- * durable ones, which are smaller), TB_RING_IMAGE_ALIGN.  So a few words in every
- * 512 bytes are looked at, and only what has the magic number there is read whole.
+ * Both are aligned in physical memory: rolling blocks to their size, durable blocks to 4096 bytes,
+ * states of rings to TB_RING_IMAGE_ALIGN.  So the scan compares a few words in every 512 bytes with
+ * magic numbers, and reads the rest only where one is found.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #define WINDOW	(1u << 20)
 #define STEP	TB_RING_IMAGE_ALIGN
-#define BLOCKS	1024u		/* the smallest */
+#define BLOCKS	1024u		/* size of the smallest */
 
-/* Room for one more of @size bytes at the end of @list; NULL if there is none */
-static void *one_more(void **list, size_t *count, size_t *room, size_t size)
+/* Append an entry of @size bytes to @list; NULL: no memory */
+static void *append(void **list, size_t *count, size_t *room, size_t size)
 {
 	size_t more = *room ? *room * 2 : 64;
 	void *grown;
@@ -31,9 +31,9 @@ static void *one_more(void **list, size_t *count, size_t *room, size_t size)
 	return (char *)*list + (*count)++ * size;
 }
 
-/* ---- what is found ---- */
+/* ---- finding ---- */
 
-static int found_ring(struct recover *recover, const struct tb_ring_image *ring)
+static int add_ring(struct recover *recover, const struct tb_ring_image *ring)
 {
 	struct tb_ring_image *kept;
 
@@ -44,7 +44,7 @@ static int found_ring(struct recover *recover, const struct tb_ring_image *ring)
 	    TB_RING_IMAGE_USED(ring->head) > ring->elements ||
 	    TB_RING_IMAGE_BUFFER(ring->head) >= ring->buffers)
 		return 0;
-	kept = one_more((void **)&recover->rings, &recover->nr_rings, &recover->room_rings,
+	kept = append((void **)&recover->rings, &recover->nr_rings, &recover->room_rings,
 			sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
@@ -52,7 +52,7 @@ static int found_ring(struct recover *recover, const struct tb_ring_image *ring)
 	return 0;
 }
 
-static int found_block(struct recover *recover, const struct image *image, size_t part,
+static int add_block(struct recover *recover, const struct image *image, size_t part,
 		       uint64_t at, const void *header, void *buffer)
 {
 	const struct image_part *here = &image->parts[part];
@@ -67,11 +67,11 @@ static int found_block(struct recover *recover, const struct image *image, size_
 		recover->cut++;
 		return 0;
 	}
-	/* it was not used yet */
+	/* the buffer has not been used yet */
 	if (((const struct tb_block *)buffer)->kind == TB_BLOCK_ROLLING &&
 	    ((const struct tb_block *)buffer)->sequence == TB_BLOCK_UNUSED)
 		return 0;
-	/* read again: it may have changed meanwhile */
+	/* check the header again: a machine that runs may have changed it since the first read */
 	if (recover_header(buffer, (size_t)size, here->address + at) != size ||
 	    !recover_check(buffer, &found)) {
 		recover->refused++;
@@ -81,7 +81,7 @@ static int found_block(struct recover *recover, const struct image *image, size_
 		recover->unknown++;
 		return 0;
 	}
-	kept = one_more((void **)&recover->blocks, &recover->nr_blocks, &recover->room_blocks,
+	kept = append((void **)&recover->blocks, &recover->nr_blocks, &recover->room_blocks,
 			sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
@@ -91,8 +91,8 @@ static int found_block(struct recover *recover, const struct image *image, size_
 	return 0;
 }
 
-/* Look at @bytes in @window, which begin at @at of a part */
-static int look(struct recover *recover, const struct image *image, size_t part, uint64_t at,
+/* Scan the @bytes in @window, which begin at @at of a part */
+static int scan_window(struct recover *recover, const struct image *image, size_t part, uint64_t at,
 		const unsigned char *window, size_t bytes, void *buffer)
 {
 	uint64_t address = image->parts[part].address + at;
@@ -105,19 +105,19 @@ static int look(struct recover *recover, const struct image *image, size_t part,
 	for (; !result && i < bytes && bytes - i >= sizeof(ring); i += STEP) {
 		memcpy(&magic, window + i, sizeof(magic));
 		if (magic == TB_BLOCK_MAGIC && (address + i) % BLOCKS == 0) {
-			result = found_block(recover, image, part, at + i, window + i, buffer);
+			result = add_block(recover, image, part, at + i, window + i, buffer);
 			continue;
 		}
 		memcpy(&word, window + i + offsetof(struct tb_ring_image, magic), sizeof(word));
 		if (word == TB_RING_IMAGE_MAGIC) {
 			memcpy(&ring, window + i, sizeof(ring));
-			result = found_ring(recover, &ring);
+			result = add_ring(recover, &ring);
 		}
 	}
 	return result;
 }
 
-/* ---- in order ---- */
+/* ---- sorting ---- */
 
 #define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
@@ -130,7 +130,7 @@ static int compare_blocks(const void *a, const void *b)
 	ORDER(first->cpu, second->cpu);
 	ORDER(first->sequence, second->sequence);
 	ORDER(!!first->opening, !!second->opening);
-	/* what interrupted the other has moved the ring's head */
+	/* of two writers that opened the block, the later one has moved the ring's head */
 	if (first->opening)
 		ORDER(second->start, first->start);
 	ORDER(first->state, second->state);
@@ -146,7 +146,7 @@ static int compare_rings(const void *a, const void *b)
 
 	ORDER(first->recording, second->recording);
 	ORDER(first->cpu, second->cpu);
-	/* a copy is older, if anything */
+	/* the newest first: a copy of the state may be older */
 	ORDER(second->recorded, first->recorded);
 	return 0;
 }
@@ -162,9 +162,9 @@ static int compare_places(const void *a, const void *b)
 }
 
 /*
- * What looks like a block and lies in an event is what somebody has recorded, who may have written
- * anything.  Only if both say that they are of one recording: whoever wants to hide a block of it behind
- * a forged one has to know its number.
+ * Leave out blocks that are inside an event of another block: a program may have recorded any
+ * contents.  But only if both have the same recording number: a program that does not know the
+ * number cannot hide a block in a forged one.
  */
 static void drop_inside(struct recover *recover)
 {
@@ -199,8 +199,8 @@ int recover_scan(struct recover *recover, struct image *image,
 	for (part = 0; !result && part < image->nr_parts; part++) {
 		at = 0;
 		while (!result && (bytes = image_next(image, part, &at, window, WINDOW))) {
-			result = look(recover, image, part, at, window, bytes, buffer);
-			/* what is not whole yet at the end comes again, unless nothing follows */
+			result = scan_window(recover, image, part, at, window, bytes, buffer);
+			/* begin the next window at a multiple of STEP, to get whole what was cut */
 			rest = (image->parts[part].address + at + bytes) % STEP;
 			if (rest < bytes && bytes < image->parts[part].bytes - at)
 				bytes -= rest;
