@@ -331,7 +331,7 @@ static void plain_lists(void)
 	CHECK_TEXT(told, "");
 	CHECK_NUMBER(SET("e", "task_rename"), 1);
 	CHECK_NUMBER(SET("e", "sched_switch:stak"), 1);
-	CHECK_SAID("what can go with an event is stack, ustack,");
+	CHECK_SAID("an event takes stack, ustack,");
 	CHECK_SAID("not 'stak'");
 }
 
@@ -475,7 +475,7 @@ static void triggers(void)
 	made_free(&made);
 	CHECK(choice_option(&nothing, 'e', "!sched_switch,syscalls:read", &choice) == 1);
 	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 1);
-	CHECK_SAID("too many names for a trigger (59 characters)");
+	CHECK_SAID("trigger's events have more than 59 characters");
 	made_free(&made);
 	choice_free(&choice);
 	CHECK(choice_option(&nothing, 'e', "sched:stack", &choice) == 1);
@@ -609,10 +609,10 @@ static void categories(void)
 	CHECK_TEXT(told, "disable sched_wakeup\nunwant user:net\nrule sched_wakeup\n");
 	/* nothing goes with them */
 	CHECK_NUMBER(SET("e", "user:net:stack"), 2);
-	CHECK_SAID("nothing goes with");
+	CHECK_SAID("take no modifiers");
 	CHECK_NUMBER(SET("e", "user:"), 2);
 	CHECK_NUMBER(SET("e", "user:net", "f", "a == 1"), 2);
-	CHECK_SAID("not for what programs write (user:net)");
+	CHECK_SAID("not for events of programs (user:net)");
 	/* a filter for all is for all of the kernel's */
 	CHECK_NUMBER(SET("f", "pid == 1", "e", "user,sched_wakeup"), 0);
 	CHECK_TEXT(told, START "rule sched_wakeup tests=1\n"

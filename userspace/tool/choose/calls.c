@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets of system calls by name, of the architecture the tool was built for.
+ * Sets of system calls, by their names in the architecture that the tool was built for.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -33,7 +33,7 @@ bool calls_name(const char *name)
 	return false;
 }
 
-static int unknown(const struct command *command, const char *name)
+static int complain_unknown(const struct command *command, const char *name)
 {
 	struct nearest nearest;
 	const char *known;
@@ -57,7 +57,7 @@ int calls_add(const struct command *command, struct calls *calls,
 	const char *known;
 	unsigned int i;
 
-	/* as ftrace and perf call them */
+	/* names of the events of ftrace and perf */
 	if (!strncmp(name, "sys_enter_", 10))
 		leave = false;
 	else if (!strncmp(name, "sys_exit_", 9))
@@ -78,7 +78,7 @@ int calls_add(const struct command *command, struct calls *calls,
 		if (leave)
 			set(calls->leave, i);
 	}
-	return some ? EXIT_FINE : unknown(command, name);
+	return some ? EXIT_FINE : complain_unknown(command, name);
 }
 
 void calls_join(struct calls *calls, const struct calls *more)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Categories of programs, as the parts "user:..." of a list of events choose them: what to
- * record of programs that write.
+ * Choose categories of programs with the parts "user:..." of a list of events.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +25,7 @@ static int category_failed(const struct item *item, int result)
 		return complain("this module takes nothing from programs, so 'user:%s' cannot be chosen: install module and tools of the same release",
 				item->pattern);
 	case ENOSPC:
-		return complain("these are too many patterns of categories: fewer, with * and ?, do the same");
+		return complain("too many patterns of categories: use fewer, with * and ?");
 	case EINVAL:
 		return complain("'user:%s': categories have 1 to 63 characters", item->pattern);
 	}
@@ -51,12 +50,12 @@ int choice_categories(struct tb_device *device, const struct choice *choice,
 					    TB_CATEGORY_ENABLE :
 					    TB_CATEGORY_DISABLE,
 					    all ? "*" : item->pattern);
-		/* who did not ask for them by name can do without */
+		/* a module without categories is an error only if programs were named */
 		if (result == -ENOTTY && (all || item->optional || item->exclude))
 			continue;
 		if (result < 0)
 			return category_failed(item, result);
-		/* none of any program: nor what has no category */
+		/* all categories are disabled: also refuse events without a category */
 		if (!enable && (all || !strcmp(item->pattern, "*")) && quota_close(device))
 			return EXIT_WRONG;
 	}

@@ -19,14 +19,15 @@
 #include "cgroup.h"
 #include "container.h"
 
-#define ID_SHOWN 12		/* digits of a container's ID, as their tools show it */
+#define ID_SHOWN 12		/* digits of a container's ID that container tools show */
 
 const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup)
 {
 	return cgroup ? tb_trace_string(trace, TB_STRING_CGROUP, cgroup) : NULL;
 }
 
-static size_t without(const char *folder, size_t length, const char *ending)
+/* The length of a folder's name without @ending */
+static size_t length_without(const char *folder, size_t length, const char *ending)
 {
 	size_t bytes = strlen(ending);
 
@@ -53,10 +54,10 @@ const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX])
 	}
 	length = strcspn(last, "/");
 	if (last == path && !length)
-		length = strlen(last);		/* "/": no cgroup but the root */
-	length = without(last, length, ".service");
-	length = without(last, length, ".scope");
-	length = without(last, length, ".slice");
+		length = strlen(last);		/* "/", the root cgroup */
+	length = length_without(last, length, ".service");
+	length = length_without(last, length, ".scope");
+	length = length_without(last, length, ".slice");
 	snprintf(name, CGROUP_NAME_MAX, "%.*s", (int)length, last);
 	return name;
 }
@@ -98,9 +99,9 @@ bool cgroup_here_matches(const char *path, const char *pattern)
 	       (id && container_name("", id, name) && !fnmatch(pattern, name, 0));
 }
 
-/* ---- those that exist ---- */
+/* ---- existing cgroups ---- */
 
-static int mounted_at(char path[PATH_MAX])
+static int find_mount(char path[PATH_MAX])
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	const struct mntent *mount = NULL;
@@ -117,7 +118,7 @@ static int mounted_at(char path[PATH_MAX])
 	return result;
 }
 
-/* "nr_throttled 12": in so many periods the quota was used up */
+/* Did the cgroup ever use up its quota?  "nr_throttled 12": in 12 periods it did */
 static bool was_throttled(const char *folder)
 {
 	char name[2 * PATH_MAX + sizeof("/cpu.stat")], line[128];
@@ -147,7 +148,7 @@ static bool read_quota(const char *folder, const char *path, char *text, size_t 
 		return false;
 	found = fscanf(file, "%u %u", &quota, &period);
 	fclose(file);
-	/* else it is "max 100000" */
+	/* "max 100000": no quota */
 	return found == 2 && snprintf(text, size, "%u %u %s", quota, period, path) < (int)size;
 }
 
@@ -156,7 +157,7 @@ bool cgroup_quota(const char *path, char *text, size_t size)
 	char folder[2 * PATH_MAX], *above;
 	size_t root;
 
-	if (mounted_at(folder) || strlen(path) >= PATH_MAX)
+	if (find_mount(folder) || strlen(path) >= PATH_MAX)
 		return false;
 	root = strlen(folder);
 	strcpy(folder + root, path);
@@ -173,10 +174,10 @@ struct walk {
 	int (*visit)(uint32_t id, const char *path, const char *folder, void *context);
 	void *context;
 	char path[PATH_MAX];
-	size_t root;			/* bytes of @path that are the mount's */
+	size_t root;			/* length of the mount's path */
 };
 
-/* The folder at walk->path, which has @used bytes, and those in it.  IDs are numbers of inodes */
+/* Visit the cgroup at walk->path, which has @used bytes, and all below.  IDs are inode numbers */
 static int walk_folder(struct walk *walk, size_t used)
 {
 	DIR *folder = opendir(walk->path);
@@ -208,7 +209,7 @@ int cgroups_each(int (*visit)(uint32_t id, const char *path, const char *folder,
 		 void *context)
 {
 	struct walk walk = { .visit = visit, .context = context };
-	int result = mounted_at(walk.path);
+	int result = find_mount(walk.path);
 
 	if (result)
 		return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cgroups of the unified hierarchy: the paths of those that exist and of those in a trace; the name
- * of the container that a path stands for.
+ * Cgroups of the unified hierarchy: paths of existing cgroups and of cgroups in a trace, and the
+ * names of containers.
  */
 #ifndef TRACEBUF_CGROUP_H
 #define TRACEBUF_CGROUP_H
@@ -12,12 +12,12 @@
 
 #define CGROUP_NAME_MAX 256
 
-/* Its path; NULL: not known */
+/* The path of a cgroup in the trace; NULL: not known */
 const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup);
 
 /*
- * The name of the cgroup at @path: "3f2a9c81d0b7" of a container of Docker, Podman, containerd or
- * CRI-O, with systemd or without; "ssh" of a service; else the last folder.  Returns @name.
+ * Make a short name of @path: "3f2a9c81d0b7" for a container of Docker, Podman, containerd or
+ * CRI-O, with systemd or without; "ssh" for a service; else the last folder.  Returns @name.
  */
 const char *cgroup_name(const char *path, char name[CGROUP_NAME_MAX]);
 
@@ -35,21 +35,22 @@ bool cgroup_matches(const struct tb_trace *trace, uint32_t cgroup, const char *p
 bool cgroup_here_matches(const char *path, const char *pattern);
 
 /**
- * cgroup_quota - the CPU quota that a cgroup has used up at some time
- * @path: of the cgroup
+ * cgroup_quota - get the CPU quota that a cgroup has used up at some time
+ * @path: path of the cgroup
  * @text: out: "10000 50000 /shop": microseconds of CPU time in a period of microseconds, and the
  *	path of the cgroup that has this quota: the cgroup itself, or the nearest one above
  *
- * Return: true; false: the cgroup has gone, there is no quota, or there was always some left.
+ * Return: true; false: the cgroup is gone, it has no quota, or never used it up.
  */
 bool cgroup_quota(const char *path, char *text, size_t size);
 
 /**
  * cgroups_each - call a function for each cgroup that exists
- * @visit: gets the @id as in struct tb_thread; the @path from the root of the hierarchy, which is
- *	"/"; and the @folder with its files.  A result that is not 0 ends the walk
+ * @visit: gets the @id, as in struct tb_thread, the @path in the hierarchy (the root is "/"), and
+ *	the
+ *	@folder with its files.  A result other than 0 ends the walk
  *
- * Return: 0, or what @visit returned; -ENOENT the hierarchy is not mounted.
+ * Return: 0; -ENOENT: the hierarchy is not mounted; or the result of @visit.
  */
 int cgroups_each(int (*visit)(uint32_t id, const char *path, const char *folder, void *context),
 		 void *context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events as the command line says them: lists of parts, each with what goes
- * with it.  Nothing here looks at what events there are; rules.c does.
+ * Parse lists of events: each part has a name, and perhaps more.  This file does not know which
+ * events exist; targets.c and rules.c do.
  *
  *	list:  part { "," part }
  *	part:  [ "!" ] name [ ":" name ] { ":" modifier }
@@ -48,7 +48,7 @@ static const struct {
 
 #define NR_COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
-/* "cycles", or "r1a8" as in perf: what the processor's manual says */
+/* "cycles", or "r1a8" as in perf: a raw event of the processor's manual */
 static bool counter_find(const char *name, struct tb_counter *counter)
 {
 	unsigned long long raw;
@@ -82,7 +82,7 @@ static int counter_add(const struct command *command, struct item *item,
 
 	if (counter_find(name, &counter)) {
 		if (item->nr_counters == TB_COUNTERS_MAX)
-			return misused(command, "an event takes %d counters at most",
+			return misused(command, "an event takes at most %d counters",
 				       TB_COUNTERS_MAX);
 		item->counters[item->nr_counters++] = counter;
 		return EXIT_FINE;
@@ -109,7 +109,7 @@ static int counters_add(const struct command *command, struct item *item,
 
 /* ---- modifiers ---- */
 
-/* Names may begin with a digit, too ("9p_client_req") */
+/* Digits alone do not make a modifier: names may begin with one ("9p_client_req") */
 static bool is_modifier(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -119,8 +119,8 @@ static bool is_modifier(const char *text)
 	       (digits && (!text[digits] || text[digits] == '/'));
 }
 
-/* One that is_modifier(); complains, EXIT_* */
-static int modify(const struct command *command, struct item *item, char *text)
+/* Apply a modifier to @item; complains, EXIT_* */
+static int apply_modifier(const struct command *command, struct item *item, char *text)
 {
 	size_t length = strlen(text);
 	uint32_t number;
@@ -135,13 +135,13 @@ static int modify(const struct command *command, struct item *item, char *text)
 		return counters_add(command, item, text + 9);
 	} else if (!strncmp(text, "1/", 2)) {
 		if (parse_u32(text + 2, 1, UINT32_MAX, &item->sample))
-			return misused(command, "'%s': one in so many is written 1/10",
+			return misused(command, "'%s': to record one event in ten, write 1/10",
 				       text);
 	} else {
 		if (length > 2 && !strcmp(text + length - 2, "/s"))
 			text[length - 2] = 0;
 		else if (strncmp(text, "rate=", 5))
-			return misused(command, "'%s' is neither one in so many (1/10) nor so many a second (100/s, rate=100)",
+			return misused(command, "'%s' is neither a share (1/10) nor a rate a second (100/s, rate=100)",
 				       text);
 		if (!strncmp(text, "rate=", 5))
 			text += 5;
@@ -179,8 +179,8 @@ static int no_memory(void)
 	return EXIT_USAGE;
 }
 
-/* What comes after the name */
-static int modifiers(const struct command *command, struct item *item,
+/* Apply all modifiers after the name; complains, EXIT_* */
+static int apply_modifiers(const struct command *command, struct item *item,
 		     char *rest)
 {
 	int status = EXIT_FINE;
@@ -188,17 +188,17 @@ static int modifiers(const struct command *command, struct item *item,
 
 	while (!status && (text = strsep(&rest, ":"))) {
 		if (item->exclude)
-			return misused(command, "'!%s' leaves it out: ':%s' does not go with that",
+			return misused(command, "'!%s' leaves it out: an event that is left out takes no ':%s'",
 				       item->pattern, text);
 		if (!is_modifier(text))
-			return misused(command, "'%s' does not go with an event: that is stack, ustack, counters=NAME+NAME, 1/N, rate=N or wide",
+			return misused(command, "an event does not take '%s': it takes stack, ustack, counters=NAME+NAME, 1/N, rate=N and wide",
 				       text);
-		status = modify(command, item, text);
+		status = apply_modifier(command, item, text);
 	}
 	return status;
 }
 
-/* "syscalls:..." is what @rest comes after, or NULL */
+/* Add "syscalls:@rest"; @rest may be NULL */
 static int add_calls(const struct command *command, struct item *item,
 		     char *rest)
 {
@@ -215,9 +215,9 @@ static int add_calls(const struct command *command, struct item *item,
 		status = EXIT_FINE;
 		calls_all(item->calls);
 		if (name && *name)
-			status = modify(command, item, name);
+			status = apply_modifier(command, item, name);
 	}
-	return status ? status : modifiers(command, item, rest);
+	return status ? status : apply_modifiers(command, item, rest);
 }
 
 static int add_event(const struct command *command, struct item *item,
@@ -241,30 +241,30 @@ static int add_event(const struct command *command, struct item *item,
 		rest = end ? end + 1 : NULL;
 	}
 	if (length >= sizeof(item->pattern))
-		return misused(command, "'%s': names of events are shorter",
+		return misused(command, "'%s': this name is too long for an event",
 			       name);
-	return rest ? modifiers(command, item, rest) : EXIT_FINE;
+	return rest ? apply_modifiers(command, item, rest) : EXIT_FINE;
 }
 
-/* "user:..." is what @category comes after, or NULL */
+/* Add "user:@category"; @category may be NULL */
 static int add_users(const struct command *command, struct item *item,
 		     const char *category)
 {
 	if (!category)
 		category = "*";
 	if (strchr(category, ':'))
-		return misused(command, "'user:%s': nothing goes with what programs write",
+		return misused(command, "'user:%s': events of programs take no modifiers",
 			       category);
 	if (strlen(category) >= TB_NAME_MAX)
-		return misused(command, "'user:%s': names of categories are shorter",
+		return misused(command, "'user:%s': this name is too long for a category",
 			       category);
 	item->users = true;
 	strcpy(item->pattern, category);
 	return EXIT_FINE;
 }
 
-/* After "syscalls:openat": is "read", "read:stack" one more of these? */
-static bool continues(const struct item *last, const char *name,
+/* After "syscalls:openat": is "read", or "read:stack", another system call? */
+static bool continues_calls(const struct item *last, const char *name,
 		      const char *rest)
 {
 	char next[32];
@@ -293,11 +293,11 @@ static int add_part(const struct command *command, struct choice *choice,
 	if (strpbrk(name, "=<>!&|~()\"'"))
 		return misused(command, "'%s' is no event; if it is a filter, it follows the events: -e EVENTS -f FILTER",
 			       name);
-	if (!exclude && continues(item, name, rest)) {
+	if (!exclude && continues_calls(item, name, rest)) {
 		status = calls_add(command, item->calls, name);
-		return status || !rest ? status : modifiers(command, item, rest);
+		return status || !rest ? status : apply_modifiers(command, item, rest);
 	}
-	/* nothing yet to leave something out of: then it is all but that */
+	/* a list that begins with '!' means all events but this one */
 	if (exclude && !choice->count) {
 		item = item_new(choice, optional);
 		if (!item)
@@ -346,7 +346,7 @@ static int filter_add(const struct command *command, const char **filters,
 	return EXIT_FINE;
 }
 
-/* For the events of the last -e, or of all */
+/* Add a filter to the events of the last -e, or to all events if there is none yet */
 static int add_filter(const struct command *command, struct choice *choice,
 		      const char *filter)
 {
@@ -362,7 +362,7 @@ static int add_filter(const struct command *command, struct choice *choice,
 		if (choice->items[i].option != choice->options)
 			continue;
 		else if (choice->items[i].users)
-			return misused(command, "a filter is for events of the kernel, not for what programs write (user:%s)",
+			return misused(command, "a filter is for events of the kernel, not for events of programs (user:%s)",
 				       choice->items[i].pattern);
 		else if (!choice->items[i].exclude)
 			status = filter_add(command, choice->items[i].filters,
@@ -425,7 +425,7 @@ bool choice_user_stacks(const struct choice *choice)
 	return has_flag(choice, TB_RULE_USER_STACK);
 }
 
-/* Does @item want every such event?  "syscalls" with some calls only never does */
+/* Does @item record every such event, without filter, sampling or rate, and all system calls? */
 static bool wants_all(const struct item *item)
 {
 	struct calls all;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is to be recorded, as the command line says it: events (-e), what goes
- * with them and when they are wanted (-f, modifiers), and whose (--pid ...).
+ * What to record: events (-e), filters (-f) and modifiers, and threads (--pid ...).
  * docs/filters.md has the grammar.
  */
 #ifndef TRACEBUF_CHOOSE_H
@@ -20,29 +19,30 @@ struct patterns {
 	size_t   count;
 };
 
-/* Add the comma-separated patterns of @text; -ENOMEM, -EINVAL if empty */
+/* Add the comma-separated patterns of @text; 0, -ENOMEM, or -EINVAL if @text is empty */
 int patterns_add(struct patterns *patterns, const char *text);
 void patterns_free(struct patterns *patterns);
 
-/* Does "system:event" match one, as the kernel would say it? */
+/* Does "system:event" match one of the patterns? */
 bool patterns_match(const struct patterns *patterns, const char *system,
 		    const char *name);
 
-/* Does "system:event" match this one? */
+/* Does "system:event" match @pattern?  The kernel decides in the same way */
 bool pattern_match(const char *pattern, const char *system, const char *name);
 
-/* Enable or disable what matches; @optional: nothing need.  Complains, EXIT_* */
+/* Enable or disable all events that match @pattern; @optional: it is no error if none does.
+ * Complains, EXIT_* */
 int pattern_select(struct tb_device *device, const char *pattern,
 		   enum tb_select_op op, enum tb_form form, bool optional);
 
-/* Nothing does: complain, with what was probably meant; EXIT_WRONG */
+/* Complain that no event matches @pattern, and offer similar names; EXIT_WRONG */
 int unknown_event(struct tb_device *device, const char *pattern);
 
 /* ---- sets of system calls (calls.c) ---- */
 
 #define CALLS_BYTES 256		/* numbers up to 2047 */
 
-/* struct calls - bits for numbers: calls that begin, and that return */
+/* struct calls - a bit for each system call: for its beginning, and for its return */
 struct calls {
 	unsigned char enter[CALLS_BYTES];
 	unsigned char leave[CALLS_BYTES];
@@ -56,7 +56,7 @@ int calls_add(const struct command *command, struct calls *calls,
 void calls_join(struct calls *calls, const struct calls *more);
 void calls_leave_out(struct calls *calls, const struct calls *out);
 void calls_all(struct calls *calls);
-/* How many bytes to the last bit */
+/* How many bytes, up to the last bit that is set */
 size_t calls_used(const unsigned char *bits);
 
 /* ---- events (choose.c) ---- */
@@ -65,18 +65,18 @@ size_t calls_used(const unsigned char *bits);
 
 /**
  * struct item - one part of a list of events
- * @pattern: "system:event", "event", "system", "all"; of system calls "syscalls"
- * @calls: system calls, NULL: of other events
- * @users: @pattern is one of categories of programs
- * @exclude: these not
- * @optional: there need not be any
- * @option: which -e it is from
- * @form: TB_FORM_DEFAULT: nothing was said
+ * @pattern: "system:event", "event", "system", "all"; for system calls "syscalls"
+ * @calls: system calls; NULL: other events
+ * @users: @pattern is for categories of programs
+ * @exclude: leave these events out
+ * @optional: no event need match
+ * @option: number of the -e that has this part
+ * @form: TB_FORM_*; TB_FORM_DEFAULT: not given
  * @flags: TB_RULE_*
- * @sample: one in so many, 0: all
- * @rate: so many a second, 0: all
- * @counters: to be read with it
- * @filters: what must hold, all of it
+ * @sample: record one event in @sample; 0: all
+ * @rate: record at most @rate events a second; 0: all
+ * @counters: counters to record with the event
+ * @filters: filters, all of which must be true
  */
 struct item {
 	char     pattern[2 * TB_NAME_MAX + 2];
@@ -96,13 +96,14 @@ struct item {
 };
 
 /**
- * struct choice - events as chosen
- * @options: how many -e there were
- * @filters: for all events
- * @form: for all events of which nothing else is said
- * @open: programs may write, as much as is usual
- * @reads: somebody reads all the time, so that is more
- * @quota_given: @quota says what programs may do
+ * struct choice - the chosen events
+ * @items: @count parts of lists
+ * @options: number of -e options
+ * @filters: filters for all events
+ * @form: form of events whose item has none
+ * @open: programs may write, up to the default quota
+ * @reads: the recorder reads all the time, so programs may write more
+ * @quota_given: @quota is what programs may write
  */
 struct choice {
 	struct item *items;
@@ -117,17 +118,17 @@ struct choice {
 	struct tb_quota quota;
 };
 
-/* Options for struct choice that commands share; their help */
+/* Options of several commands for struct choice, and their help */
 #define CHOICE_SHORT "e:f:W"
 #define CHOICE_LONG \
 	{ "events", required_argument, NULL, 'e' }, \
 	{ "filter", required_argument, NULL, 'f' }, \
 	{ "wide",   no_argument,       NULL, 'W' }, \
 	WRITERS_LONG
-/* The help of those that a beginner does not need */
+/* Help of --help-all */
 #define WIDE_HELP \
 	"  -W, --wide            record all fields of each event. Without this option, frequent\n" \
-	"                        events leave out what other records tell; reading adds it\n"
+	"                        events lack fields that other records have; readers add them\n"
 #define WRITERS_LONG \
 	{ "writers", required_argument, NULL, OPTION_WRITERS }
 #define WRITERS_HELP \
@@ -147,27 +148,28 @@ struct choice {
 	"                        the -e before it; without one, to all events:\n" \
 	"                        'prev_prio < 100 && next_comm ~ \"ff*\"'\n"
 
-/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+/* Parse an option of CHOICE_LONG.  Returns 1; 0: another option; -1 after complaining */
 int choice_option(const struct command *command, int option, const char *value,
 		  struct choice *choice);
-/* The events of @text; EXIT_FINE, or EXIT_USAGE after complaining */
+/* Add the events of @text; EXIT_FINE, or EXIT_USAGE after complaining */
 int choice_add(const struct command *command, struct choice *choice,
 	       const char *text, bool optional);
 void choice_free(struct choice *choice);
 
 /* ---- rules (rules.c) ---- */
 
-/* On a device that is not recording: these events and no others, with their rules,
- * or none at all.  Complains, EXIT_* */
+/* Enable exactly the chosen events, with their rules; the provider must not be recording.  After a
+ * failure no event is enabled, or nothing has changed.  Complains, EXIT_* */
 int choice_set(struct tb_device *device, const struct choice *choice);
-/* These too, and their rules instead of those they had */
+/* Enable the chosen events, too, and replace their rules */
 int choice_enable(struct tb_device *device, const struct choice *choice);
-/* These not any more */
+/* Disable the chosen events */
 int choice_disable(struct tb_device *device, const struct choice *choice);
 
 /**
- * struct made - rules made of a choice, to be freed with made_free()
- * @rules: of those events that have one
+ * struct made - compiled rules; free them with made_free()
+ * @rules: a rule for each event that has one
+ * @codes: the tests of each rule
  */
 struct made {
 	struct tb_rule *rules;
@@ -175,60 +177,62 @@ struct made {
 	size_t count;
 };
 
-/* For a trigger: the patterns as the kernel wants them, in @text, and tests for some of
- * the events.  Complains, EXIT_* */
+/* For a trigger: put the patterns, in the kernel's form, into @text, and the filters of its events
+ * into @made.  Complains, EXIT_* */
 int choice_trigger(struct tb_device *device, const struct command *command,
 		   const struct choice *choice, char *text, size_t size,
 		   struct made *made);
 void made_free(struct made *made);
 
-/* Does any of it want stacks?  Those of programs? */
+/* Does any event record a stack?  A stack of a program? */
 bool choice_stacks(const struct choice *choice);
 bool choice_user_stacks(const struct choice *choice);
-/* Does it want all system calls, their beginnings and their ends? */
+/* Does the choice record all system calls, their beginnings and their ends? */
 bool choice_all_calls(const struct choice *choice);
 
 /* ---- categories of programs (categories.c) ---- */
 
-/* Does it ask for any? */
+/* Does the choice name categories of programs? */
 bool choice_users(const struct choice *choice);
-/* Record those chosen, too, or not any more.  Complains, EXIT_* */
+/* Enable or disable the chosen categories.  Complains, EXIT_* */
 int choice_categories(struct tb_device *device, const struct choice *choice,
 		      bool enable);
 
 /* ---- what programs may write (quota.c) ---- */
 
-/* The value of --writers; EXIT_FINE, or EXIT_USAGE after complaining */
+/* Parse the value of --writers; EXIT_FINE, or EXIT_USAGE after complaining */
 int writers_option(const struct command *command, const char *value, struct choice *choice);
-/* Open or close the provider as @choice says; @others: as if nothing had been said before, else it
- * is only opened.  Complains, EXIT_* */
+/* Set the quota of --writers.  Without that option, open the provider to programs if @choice has
+ * events of programs; else close it with @others, or leave it as it is.  Complains, EXIT_* */
 int choice_quota(struct tb_device *device, const struct choice *choice, bool others);
 int quota_close(struct tb_device *device);
-/* The recording that was read all the time is over: what comes next may be kept */
+/* After a recording with @choice->reads: set the default quota again, for recordings without a
+ * reader */
 void choice_quota_read(struct tb_device *device, const struct choice *choice);
 
-/* Print the quota of programs and what exceeded it; quota_note() warns if anything did */
+/* Print the quota of programs and how many records exceeded it; quota_note() warns if any did */
 void quota_show(struct tb_device *device);
 void quota_note(struct tb_device *device);
 
-/* ---- what rules kept out (suppressed.c) ---- */
+/* ---- events that rules kept out (suppressed.c) ---- */
 
 uint64_t suppressed_total(const struct tb_suppressed *of);
 /* "12 by filters, 3 by sampling" */
 void suppressed_text(const struct tb_suppressed *of, char *text, size_t size);
 
-/* A line after a recording; for status, with @each by event */
+/* Print how many events were kept out: note_suppressed() after a recording, show_suppressed() for
+ * status, with @each also for each event */
 void note_suppressed(struct tb_device *device, const struct tb_query *query);
 void show_suppressed(struct tb_device *device, const struct tb_query *query,
 		     bool each);
 
-/* ---- whose (who.c) ---- */
+/* ---- threads to record (who.c) ---- */
 
 /**
- * struct who - whose events are recorded
- * @cgroup: of the processes in cgroups of this path or name, or NULL
- * @follow: those of the command that is run
- * @self: not those of this program
+ * struct who - the threads to record
+ * @cgroup: record processes in cgroups of this path or name, or NULL
+ * @follow: record the processes of COMMAND
+ * @self: do not record this program
  */
 struct who {
 	uint32_t pids[TB_PIDS_MAX];
@@ -261,13 +265,14 @@ struct who {
 #define WHO_SELF_HELP \
 	"      --follow          record only COMMAND and the processes that it creates\n"
 
-/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+/* Parse an option of WHO_LONG or WHO_SELF_LONG.  Returns 1; 0: another option; -1 after complaining
+ * */
 int who_option(const struct command *command, int option, const char *value,
 	       struct who *who);
-/* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
+/* Check that the options fit together.  Complains; EXIT_FINE or EXIT_USAGE */
 int who_check(const struct command *command, const struct who *who,
 	      bool has_command);
-/* Tell the kernel; @pid: of the command, 0: there is none.  Complains, EXIT_* */
+/* Set the threads to record in the kernel; @pid: process of COMMAND; 0: none.  Complains, EXIT_* */
 int who_apply(struct tb_device *device, struct who *who, uint32_t pid);
 
 #endif /* TRACEBUF_CHOOSE_H */

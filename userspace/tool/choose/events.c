@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events by name: lists of patterns, and selecting what matches them.
+ * Lists of patterns of events; enable and disable the events that match a pattern.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -48,7 +48,7 @@ void patterns_free(struct patterns *patterns)
 }
 
 bool pattern_match(const char *pattern, const char *system,
-			  const char *name)
+		   const char *name)
 {
 	char full[2 * TB_NAME_MAX + 2];
 
@@ -86,7 +86,7 @@ int unknown_event(struct tb_device *device, const char *pattern)
 		nearest_offer(&nearest, info.system, info.name);
 	complain("no event matches '%s'%s", pattern,
 		 nearest_text(&nearest, text, sizeof(text)));
-	fputs("'tracebuf list' shows what there is\n", stderr);
+	fputs("'tracebuf list' lists the events\n", stderr);
 	return EXIT_WRONG;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether a provider takes anything from programs, and how much: --writers, what a list of events
- * means by itself, and what is shown of it.
+ * Quotas of programs: whether programs may write into a provider, and how much (--writers).
  *
- * A provider is closed unless it was opened.  Who asks for categories of programs opens it.  The
- * module's default limits are for buffers that keep what is old: programs cannot overwrite them
- * within seconds.  A recorder that reads all the time loses nothing by programs that write more.
+ * A provider is closed to programs until a user opens it, with --writers or by choosing categories
+ * of programs.  The module's default quota is so low that programs cannot overwrite a circular
+ * recording within seconds.  A recorder that reads all the time allows more: it loses no events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +13,10 @@
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
 
-/* bytes a second, into the buffers of each CPU, while somebody reads them */
+/* Bytes a second, into the buffers of each CPU, while a recorder reads them */
 #define READ_RATE (64ull << 20)
 
-/* "512K", "10M": bytes; 0 if it is no such thing */
+/* Parse "512K", "10M" into bytes; 0: invalid */
 static uint64_t parse_rate(const char *text)
 {
 	static const char units[] = "KMG";
@@ -57,7 +56,7 @@ int writers_option(const struct command *command, const char *value, struct choi
 	return EXIT_FINE;
 }
 
-/* Does any part of the list ask for what programs write? */
+/* Does the choice have events of programs? */
 static bool wants_programs(const struct choice *choice)
 {
 	const struct item *item;
@@ -93,7 +92,7 @@ int choice_quota(struct tb_device *device, const struct choice *choice, bool oth
 		quota.flags = TB_QUOTA_CLOSED;
 	} else if (!others && !choice->open && !tb_device_intake(device, &info) &&
 		   !(info.quota.flags & TB_QUOTA_CLOSED)) {
-		/* it stays as somebody has opened it */
+		/* the provider is open already: keep its quota */
 		return EXIT_FINE;
 	} else if (choice->reads) {
 		quota.ring_bytes_per_second = READ_RATE;
@@ -101,7 +100,7 @@ int choice_quota(struct tb_device *device, const struct choice *choice, bool oth
 		quota.flags = TB_QUOTA_DEFAULT;
 	}
 	result = tb_device_quota(device, &quota);
-	/* who did not ask for programs by name can do without */
+	/* a module without quotas is an error only if programs were named */
 	return result < 0 && (result != -ENOTTY || named) ? quota_failed(result) : EXIT_FINE;
 }
 
@@ -138,9 +137,9 @@ void quota_show(struct tb_device *device)
 	const struct tb_quota *quota = &info.quota;
 
 	if (tb_device_intake(device, &info) < 0)
-		return;			/* a module that takes nothing from programs */
+		return;			/* a module without quotas */
 	if (quota->flags & TB_QUOTA_CLOSED)
-		printf("programs   closed: nothing is taken of what they write");
+		printf("programs   closed: programs may not write");
 	else if (quota->ring_bytes_per_second)
 		printf("programs   may write %s a second into the buffers of each CPU, %s at once",
 		       bytes_text(quota->ring_bytes_per_second, rate),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From events as chosen to what the kernel is told: which there are, the tests
- * of their filters, and in which order it is done, so that nothing is half
- * done when something is wrong: all rules are made before the first is set,
- * and set before an event is enabled.
+ * Enable the chosen events, with their rules (filters, sampling, stacks ...).
+ *
+ * All rules are compiled before the first is set, and all are set before the first event is
+ * enabled: after a mistake in the command line nothing has changed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 /* ---- filters ---- */
 
-/* Where it is wrong, and what was probably meant */
-static int filter_wrong(const struct tb_format *format, const char *filter,
+/* Complain about an error in a filter, and offer similar names of fields */
+static int complain_filter(const struct tb_format *format, const char *filter,
 			const struct tb_error *error)
 {
 	struct nearest nearest;
@@ -42,8 +42,8 @@ static int filter_wrong(const struct tb_format *format, const char *filter,
 	return EXIT_WRONG;
 }
 
-/* All of these together; each by itself first, so that columns are right */
-static int compile(const struct tb_format *format, const char *const *filters,
+/* Compile all filters, joined by &&; first each alone, so that errors have the right column */
+static int compile_filters(const struct tb_format *format, const char *const *filters,
 		   size_t count, struct tb_filter_code *code)
 {
 	struct tb_error error;
@@ -53,7 +53,7 @@ static int compile(const struct tb_format *format, const char *const *filters,
 
 	for (i = 0; i < count; i++) {
 		if (tb_filter_compile(filters[i], format, code, &error))
-			return filter_wrong(format, filters[i], &error);
+			return complain_filter(format, filters[i], &error);
 		room += strlen(filters[i]) + 6;
 	}
 	if (count < 2)
@@ -65,12 +65,12 @@ static int compile(const struct tb_format *format, const char *const *filters,
 		used += (size_t)snprintf(text + used, room - used, "%s(%s)",
 					 i ? " && " : "", filters[i]);
 	if (tb_filter_compile(text, format, code, &error))
-		status = filter_wrong(format, text, &error);
+		status = complain_filter(format, text, &error);
 	free(text);
 	return status;
 }
 
-/* Of @choice and @target; complains, EXIT_* */
+/* Compile the filters and system calls of @target; complains, EXIT_* */
 static int make_tests(const struct choice *choice, const struct target *target,
 		      const struct tb_format *format,
 		      struct tb_filter_code *code)
@@ -87,11 +87,11 @@ static int make_tests(const struct choice *choice, const struct target *target,
 	memcpy(filters + count, item->filters,
 	       item->nr_filters * sizeof(*filters));
 	count += item->nr_filters;
-	status = compile(format, filters, count, code);
+	status = compile_filters(format, filters, count, code);
 	if (status)
 		return status;
 	if (count && code->verdict == TB_FILTER_NEVER)
-		note("warning: the filter can never be true of %s:%s: none will be recorded",
+		note("warning: the filter can never be true of %s:%s: no such event will be recorded",
 		     format->system, format->name);
 	used = bits ? calls_used(bits) : 0;
 	if (used && tb_filter_one_of(code, format, "id", bits, used, &error))
@@ -119,7 +119,7 @@ void made_free(struct made *made)
 	memset(made, 0, sizeof(*made));
 }
 
-/* One more rule; its tests, if any, in @code */
+/* Append the rule of @target to @made; complains, EXIT_* */
 static int add_rule(struct tb_device *device, const struct choice *choice,
 		    const struct target *target, struct made *made)
 {
@@ -166,7 +166,7 @@ static bool wants_rule(const struct choice *choice, const struct target *target)
 	       item->rate || item->nr_counters;
 }
 
-/* Rules of all that were chosen; complains, EXIT_* */
+/* Make the rules of all chosen events; complains, EXIT_* */
 static int make_rules(struct tb_device *device, const struct choice *choice,
 		      const struct targets *targets, struct made *made)
 {
@@ -194,19 +194,19 @@ static int rule_failed(const struct target *target, const struct tb_rule *rule,
 
 	switch (-result) {
 	case ENOTTY:
-		return complain("the module does not know filters, stacks and counters: install module and tools of the same release");
+		return complain("the module has no filters, stacks and counters: install module and tools of the same release");
 	case EOPNOTSUPP:
 		if (rule->bad < rule->nr_counters)
-			return complain("%s:%s: this machine has no counter '%s' (virtual machines often have none of the processor's; page-faults, context-switches and the like are everywhere)",
+			return complain("%s:%s: this machine has no counter '%s' (virtual machines often lack the processor's counters; all machines have page-faults, context-switches and the like)",
 					system, name,
 					target->item->counters[rule->bad].name);
-		return complain("%s:%s: this kernel cannot record that with an event",
+		return complain("%s:%s: this kernel cannot record what was chosen with the event",
 				system, name);
 	case ENOSPC:
-		return complain("%s:%s: more than %d different counters, with those of other events",
+		return complain("%s:%s: all events together have more than %d different counters",
 				system, name, TB_COUNTERS_MAX);
 	case EINVAL:
-		return complain("%s:%s: the module does not take test %u of its filter",
+		return complain("%s:%s: the module does not accept test %u of its filter",
 				system, name, rule->bad + 1);
 	}
 	return complain("%s:%s: the rule cannot be set: %s", system, name,
@@ -238,7 +238,7 @@ static int set_rules(struct tb_device *device, const struct targets *targets,
 	return EXIT_FINE;
 }
 
-/* A module that knows no rules has none */
+/* Errors are ignored: a module that does not support rules has none */
 static void clear_rule(struct tb_device *device, const struct target *target)
 {
 	struct tb_rule rule = { .index = target->index };
@@ -248,7 +248,7 @@ static void clear_rule(struct tb_device *device, const struct target *target)
 
 /* ---- enabling ---- */
 
-static bool leaves_out(const struct choice *choice)
+static bool has_exclusions(const struct choice *choice)
 {
 	size_t i;
 
@@ -269,11 +269,14 @@ static int select_target(struct tb_device *device, const struct choice *choice,
 	return pattern_select(device, full, op, form, false);
 }
 
-/* All that were chosen: by the patterns, which is one call each, where these say it all */
+/*
+ * Enable or disable all chosen events: with one call for each pattern, or if patterns do not
+ * suffice ('!', system calls), one call for each event
+ */
 static int select_targets(struct tb_device *device, const struct choice *choice,
 			  const struct targets *targets, enum tb_select_op op)
 {
-	bool by_name = leaves_out(choice);
+	bool by_name = has_exclusions(choice);
 	const struct item *item;
 	int status = EXIT_FINE;
 	size_t i;
@@ -316,7 +319,7 @@ int choice_set(struct tb_device *device, const struct choice *choice)
 		tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT,
 				 "all");
 		tb_device_no_rules(device);
-		/* a module that knows no categories has none chosen */
+		/* ignore errors: a module without categories has chosen none */
 		tb_device_category(device, TB_CATEGORY_CLEAR, NULL);
 		status = set_rules(device, &targets, &made);
 		if (!status)
@@ -359,7 +362,7 @@ int choice_enable(struct tb_device *device, const struct choice *choice)
 		status = choice_categories(device, choice, true);
 	if (!status)
 		status = choice_quota(device, choice, false);
-	/* those that are not recorded are left as they were found */
+	/* after a failure remove the rules of events that are not enabled */
 	for (i = 0; i < targets.count && unfinished && status; i++)
 		if (targets.list[i].item &&
 		    !(targets.list[i].info.flags & TB_INFO_ENABLED))
@@ -391,7 +394,7 @@ int choice_disable(struct tb_device *device, const struct choice *choice)
 
 /* ---- triggers ---- */
 
-/* One more pattern; false: there is no room for it */
+/* Append a pattern to @text; false: no room */
 static bool add_pattern(char *text, size_t size, const char *system,
 			const char *name)
 {
@@ -406,7 +409,7 @@ static int trigger_patterns(const struct choice *choice,
 			    const struct targets *targets, char *text,
 			    size_t size)
 {
-	bool by_name = leaves_out(choice), fits = true;
+	bool by_name = has_exclusions(choice), fits = true;
 	const struct tb_event_info *info;
 	size_t i;
 
@@ -422,11 +425,11 @@ static int trigger_patterns(const struct choice *choice,
 			fits = add_pattern(text, size, info->system, info->name);
 	}
 	return fits ? EXIT_FINE :
-	       complain("these are too many names for a trigger (%zu characters): name fewer events, or leave none out",
+	       complain("the names of the trigger's events have more than %zu characters: name fewer events, or leave none out ('!')",
 			size - 1);
 }
 
-/* Rules whose filter is always true: those events trigger anyway */
+/* Drop rules without tests: events without a rule always trigger */
 static void drop_empty(struct made *made)
 {
 	size_t i, kept = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Values of options, and the options that make up a configuration: taking
- * them, what does not go together, and what the kernel has against them.
+ * The configuration of a provider: parse its options, check that they fit together, configure the
+ * provider, and explain errors of the kernel.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 #include "tool/command/number.h"
 #include "tool/device/device.h"
 
-/* The number of @value in a list of names, 0 if it is not there */
-static uint32_t choice(const char *value, const char *const *names)
+/* The index of @value in a list of names; 0: not in the list */
+static uint32_t find_name(const char *value, const char *const *names)
 {
 	uint32_t i;
 
@@ -31,8 +31,8 @@ static const char *const modes[] = {
 static const char *const policies[] = { "", "overwrite", "drop", NULL };
 static const char *const clocks[] = { "", "tsc", "arch", "mono", NULL };
 
-static int durable_kib(const struct command *command, const char *what,
-		       const char *value, uint32_t *kib)
+static int parse_durable_kib(const struct command *command, const char *what,
+			     const char *value, uint32_t *kib)
 {
 	if (!parse_u32(value, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX, kib))
 		return 0;
@@ -40,7 +40,7 @@ static int durable_kib(const struct command *command, const char *what,
 		       what, value, TB_DURABLE_KIB_MIN, TB_DURABLE_KIB_MAX);
 }
 
-/* EXIT_FINE, or EXIT_USAGE after complaining; -1: none of these */
+/* Returns EXIT_FINE; EXIT_USAGE after complaining; -1: another option */
 static int setup_take(const struct command *command, int option,
 		      const char *value, struct setup *setup)
 {
@@ -61,7 +61,7 @@ static int setup_take(const struct command *command, int option,
 			       value, TB_BUFFER_ELEMENTS_MIN,
 			       TB_BUFFER_ELEMENTS_MAX);
 	case 'm':
-		config->mode = choice(value, modes);
+		config->mode = find_name(value, modes);
 		return config->mode ? EXIT_FINE :
 		       misused(command, "mode: '%s' is not streaming, circular or oneshot",
 			       value);
@@ -75,26 +75,26 @@ static int setup_take(const struct command *command, int option,
 		       misused(command, "CPUs: '%s' is not a list of numbers and ranges up to %u, as in 0-3,7",
 			       value, CPUS_MAX - 1);
 	case OPTION_POLICY:
-		config->policy = choice(value, policies);
+		config->policy = find_name(value, policies);
 		return config->policy ? EXIT_FINE :
 		       misused(command, "policy: '%s' is not overwrite or drop",
 			       value);
 	case OPTION_CLOCK:
-		config->clock = choice(value, clocks);
+		config->clock = find_name(value, clocks);
 		return config->clock || !strcmp(value, "auto") ? EXIT_FINE :
 		       misused(command, "clock: '%s' is not auto, tsc, arch or mono",
 			       value);
 	case OPTION_DURABLE:
-		return durable_kib(command, "durable buffer", value,
-				   &config->durable_kib);
+		return parse_durable_kib(command, "durable buffer", value,
+					 &config->durable_kib);
 	case OPTION_FLUSH_MS:
 		return !parse_u32(value, 0, 3600 * 1000, &config->flush_ms) ?
 		       EXIT_FINE :
 		       misused(command, "flush interval: '%s' is not a number of ms up to an hour",
 			       value);
 	case OPTION_DURABLE_MAX:
-		return durable_kib(command, "limit of the durable buffer",
-				   value, &config->durable_max_kib);
+		return parse_durable_kib(command, "limit of the durable buffer",
+					 value, &config->durable_max_kib);
 	case OPTION_DURABLE_STOP:
 		config->flags |= TB_CONFIG_DURABLE_STOP;
 		return EXIT_FINE;
@@ -123,24 +123,24 @@ int setup_check(const struct command *command, const struct setup *setup)
 			       config->mode ? tb_mode_name(config->mode) :
 			       "streaming", TB_BUFFERS_MIN);
 	if (config->mode == TB_MODE_CIRCULAR && config->policy == TB_POLICY_DROP)
-		return misused(command, "-m circular overwrites: --policy drop goes with streaming or oneshot");
+		return misused(command, "-m circular overwrites old events: --policy drop is for streaming or oneshot");
 	if (config->mode == TB_MODE_ONESHOT &&
 	    config->policy == TB_POLICY_OVERWRITE)
-		return misused(command, "-m oneshot ends when the buffers are full: --policy overwrite goes with streaming or circular");
+		return misused(command, "-m oneshot ends when the buffers are full: --policy overwrite is for streaming or circular");
 	if (!config->durable_max_kib)
 		return EXIT_FINE;
 	if (config->durable_max_kib < durable)
-		return misused(command, "the durable buffer cannot grow to %u KiB from %u: --durable-max is at least --durable",
-			       config->durable_max_kib, durable);
+		return misused(command, "the durable buffer cannot grow from %u KiB to %u: --durable-max must be at least --durable",
+			       durable, config->durable_max_kib);
 	if (config->flags & TB_CONFIG_DURABLE_STOP &&
 	    config->durable_max_kib > durable)
 		return misused(command, "with --durable-stop the durable buffer does not grow: leave out --durable-max");
 	return EXIT_FINE;
 }
 
-/* ---- telling the kernel ---- */
+/* ---- configuring ---- */
 
-/* "0-3": the CPUs that there can be here */
+/* Read the list of possible CPUs: "0-3" */
 static void possible_cpus(char *text, size_t size)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
@@ -152,8 +152,8 @@ static void possible_cpus(char *text, size_t size)
 		fclose(file);
 }
 
-/* CPUs that cannot be here: EXIT_WRONG after complaining */
-static int impossible_cpus(const struct setup *setup)
+/* Complain if a chosen CPU is not possible on this machine; EXIT_* */
+static int check_possible_cpus(const struct setup *setup)
 {
 	struct cpu_bits possible;
 	char text[256];
@@ -169,7 +169,7 @@ static int impossible_cpus(const struct setup *setup)
 	return EXIT_FINE;
 }
 
-static unsigned int chosen_cpus(const struct setup *setup, unsigned int all)
+static unsigned int count_chosen_cpus(const struct setup *setup, unsigned int all)
 {
 	unsigned int i, count = 0;
 
@@ -178,14 +178,14 @@ static unsigned int chosen_cpus(const struct setup *setup, unsigned int all)
 	return setup->cpu_list ? count : all;
 }
 
-static int no_memory(const struct setup *setup, const struct tb_query *query)
+static int complain_memory(const struct setup *setup, const struct tb_query *query)
 {
 	const struct tb_config *config = &setup->config;
 	uint32_t buffers = config->buffers ? config->buffers : 32;
 	uint32_t bytes = (config->elements ? config->elements : 1024) *
 			 TB_ELEMENT_SIZE;
 	uint32_t durable = config->durable_kib ? config->durable_kib : 1024;
-	unsigned int cpus = chosen_cpus(setup, query->nr_cpus);
+	unsigned int cpus = count_chosen_cpus(setup, query->nr_cpus);
 
 	return complain("the kernel does not have that much memory: %.1f MiB (%u buffers of %u KiB for each of %u CPUs, %u KiB for the durable buffer); nothing has changed, the kernel log has details: take fewer (-b) or smaller ones (-B), or fewer CPUs (-c)",
 			((double)bytes * buffers * cpus + durable * 1024.0) /
@@ -203,20 +203,20 @@ static int setup_failed(struct tb_device *device, const struct setup *setup,
 	switch (-result) {
 	case EBUSY:
 		if (!failed && query.state == TB_STATE_RUNNING)
-			return complain("'%s' is recording: the configuration cannot be changed meanwhile, '%s' first",
+			return complain("'%s' is recording, so its configuration cannot be changed: '%s' first",
 					query.name, stop_command(device, stop));
 		return complain("another program has the buffers mapped or holds some: end it first");
 	case ENOMEM:
 		if (!failed)
-			return no_memory(setup, &query);
+			return complain_memory(setup, &query);
 		break;
 	case EINVAL:
-		if (setup->cpu_list && impossible_cpus(setup))
+		if (setup->cpu_list && check_possible_cpus(setup))
 			return EXIT_WRONG;
 		if (config->clock != TB_CLOCK_AUTO)
-			return complain("this machine has no clock '%s', or it cannot be relied on: leave out --clock",
+			return complain("this machine has no clock '%s', or the clock is not reliable: leave out --clock",
 					tb_clock_name(config->clock));
-		return complain("the module does not take this configuration (mode %s, policy %s, %u buffers of %u elements; 0: default)",
+		return complain("the module does not accept this configuration (mode %s, policy %s, %u buffers of %u elements; 0: default)",
 				config->mode ? tb_mode_name(config->mode) : "default",
 				config->policy ? tb_policy_name(config->policy) : "default",
 				config->buffers, config->elements);
@@ -226,7 +226,7 @@ static int setup_failed(struct tb_device *device, const struct setup *setup,
 	return complain("cannot configure: %s", strerror(-result));
 }
 
-/* How many rings there will be */
+/* How many rings the provider will have */
 static unsigned int count_rings(struct tb_device *device, const struct setup *setup)
 {
 	struct cpu_bits possible;
@@ -235,7 +235,7 @@ static unsigned int count_rings(struct tb_device *device, const struct setup *se
 	char text[256];
 
 	if (setup->cpu_list)
-		return chosen_cpus(setup, 0);
+		return count_chosen_cpus(setup, 0);
 	possible_cpus(text, sizeof(text));
 	if (parse_cpus(text, NULL, &possible))
 		return tb_device_query(device, &query) < 0 ? 1 : query.nr_cpus;

@@ -13,15 +13,16 @@
 #include "tool/command/number.h"
 
 /**
- * struct setup - a provider's configuration as the command line gives it
- * @config: zero: the default
- * @cpus: a bit for each CPU to record, where @cpu_list is given
- * @cpu_list: as typed, or NULL: all
- * @given: any of it was
- * @sized: the machine decides on the sizes
- * @purpose: for what
- * @sizes: what it gives, once applied; @wanted: what was tried first
- * @rings: how many the device has, with this configuration; 0: it has not been applied
+ * struct setup - a provider's configuration, from the command line
+ * @config: zero members have default values
+ * @cpus: with @cpu_list, a bit for each CPU to record
+ * @cpu_list: list of CPUs as typed; NULL: all
+ * @given: an option of SETUP_LONG was given
+ * @sized: setup_size() chose the sizes
+ * @purpose: with @sized, the purpose of the recording
+ * @sizes: with @sized, the sizes tried last
+ * @wanted: with @sized, the sizes tried first
+ * @rings: number of rings with this configuration; 0: not applied yet
  */
 struct setup {
 	struct tb_config config;
@@ -67,29 +68,29 @@ struct setup {
 	"      --durable-max KIB let it grow to this size (16 times KIB)\n" \
 	"      --durable-stop    stop the recording when it is full instead\n" \
 	"      --flush-ms N      hand over buffers that are not full every N ms (never)\n"
-/* Of commands that call setup_size() */
+/* For commands that call setup_size() */
 #define SETUP_SIZED_HELP \
 	"                        Without -b, -B and -w the size follows the machine: 4 MiB\n" \
 	"                        per CPU, less if that is more than 1/64 of the memory, in\n" \
-	"                        buffers of up to 128 KiB; the reader is woken when one is\n" \
-	"                        full. With one of them, the defaults above hold.\n"
+	"                        buffers of up to 128 KiB; a full buffer wakes the reader.\n" \
+	"                        With one of these options, the defaults above hold.\n"
 #define SETUP_MACHINE_HELP SETUP_SIZES_HELP SETUP_MARK_HELP SETUP_SIZED_HELP
 
-/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+/* Parse an option of SETUP_LONG.  Returns 1; 0: another option; -1 after complaining */
 int setup_option(const struct command *command, int option, const char *value,
 		 struct setup *setup);
 
-/* Do they go together?  Complains; EXIT_FINE or EXIT_USAGE */
+/* Check that the options fit together.  Complains; EXIT_FINE or EXIT_USAGE */
 int setup_check(const struct command *command, const struct setup *setup);
 
-/* Unless the command line has any of them, sizes and mark are what the machine gives for
- * @purpose, of which streaming and CPUs are filled in */
+/* Choose sizes and watermark for this machine and @purpose, unless the command line has one of
+ * them.  This function sets streaming and CPUs of @purpose */
 void setup_size(struct tb_device *device, struct setup *setup, struct sizes_for purpose);
 
 /* Configure the device's provider, or complain; EXIT_* */
 int setup_apply(struct tb_device *device, struct setup *setup);
 
-/* How much memory the rings take, and why not more */
+/* Print how much memory the rings take, and why not more */
 void setup_show(const struct setup *setup, const struct tb_query *query);
 
 #endif /* TRACEBUF_SETUP_H */

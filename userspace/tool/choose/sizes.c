@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much memory a recording takes when the command line says nothing of it.
+ * Choose the memory of a recording, unless the command line has -b, -B or -w.
  *
- * What recording costs beside the events is waking the reader: once for each buffer.  So buffers
- * are large, and the reader comes when one is full.  What is lost is what finds no room while the
- * reader does not get to run, or waits for a slow device: so there is room for 4 MiB on each CPU,
- * as long as all of it is not more than a 64th of the machine's memory.
- *
- * Large buffers have a price, too.  Each is one physically contiguous block, which a kernel that
- * has run for long may not have; all blocks in the file have their size, so at the end each CPU
- * leaves one that is partly empty; and who follows the recording sees events when a buffer is
- * full.  128 KiB cost within 2 % of what 256 KiB and 1 MiB do.
- *
- * What waits for a file that is late is in memory beyond that (direct.c): a 16th of what is
- * available when the recording begins, or of what our control group may have.  It is taken only
- * when it is needed.  All of it is written at the end, which should not take minutes: so 1 GiB is
- * the most, unless --backlog says more.
- *
- * -b, -B and -w say what is wanted: with any of them all three are what they are for the module.
+ * Each full buffer wakes the reader, which costs time, so buffers are large.  While the reader does
+ * not run, or waits for a slow device, events need room: each CPU gets 4 MiB, if all CPUs together
+ * take at most 1/64 of the memory.  But each buffer is physically contiguous, which the kernel may
+ * not have; the last block of each CPU in the file is partly empty; and live readers see events
+ * only when a buffer is full.  With 128 KiB recording costs at most 2 % more than with 1 MiB.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,20 +14,20 @@
 
 #define KIB 1024ull
 
-#define CPU_LEAST (512 * KIB)		/* unless there is no memory: what the module takes */
+#define CPU_LEAST (512 * KIB)		/* the first attempt is not below: the module's default */
 #define CPU_LAST (128 * KIB)		/* the last attempt */
 #define BUFFER_MOST (128 * KIB)
-#define BUFFER_MANY (64 * KIB)		/* with many CPUs: each leaves a block at the end */
+#define BUFFER_MANY (64 * KIB)		/* with many CPUs, or live readers */
 #define BUFFER_LEAST (16 * KIB)
 #define MANY_CPUS 16u
 #define SHARE_ALL 64u			/* of the machine's memory */
-#define SHARE_LEFT 8u			/* of what is available now */
+#define SHARE_LEFT 8u			/* of the available memory */
 #define BACKLOG_LEAST (16 * KIB * KIB)
 #define BACKLOG_MOST (KIB * KIB * KIB)
-#define BACKLOG_SHARE 16u		/* of what is available now */
-#define BACKLOG_FEW 4u			/* the same, for the least */
+#define BACKLOG_SHARE 16u		/* of the available memory */
+#define BACKLOG_FEW 4u			/* BACKLOG_LEAST takes at most this share */
 
-/* ---- what there is ------------------------------------------------------ */
+/* ---- the machine's memory ------------------------------------------------ */
 
 /* Bytes of a line of /proc/meminfo; 0: unknown */
 static uint64_t memory(const char *what)
@@ -68,7 +57,7 @@ static uint64_t between(uint64_t least, uint64_t value, uint64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* ---- what is wanted ----------------------------------------------------- */
+/* ---- sizes -------------------------------------------------------------- */
 
 struct sizes sizes_choose(const struct sizes_for *purpose)
 {
@@ -79,12 +68,12 @@ struct sizes sizes_choose(const struct sizes_for *purpose)
 		share = purpose->available / SHARE_LEFT;
 	if (purpose->total)
 		cpu = between(CPU_LEAST, power_below(share / cpus), SIZES_CPU_MOST);
-	/* nobody is woken: the smaller they are, the less is overwritten at once */
+	/* no reader is woken, and small buffers overwrite fewer events at once */
 	if (!purpose->streaming)
 		most = BUFFER_LEAST;
 	else if (purpose->live || cpus > MANY_CPUS)
 		most = BUFFER_MANY;
-	/* a file is longer than it is to be by a block at most */
+	/* a file may exceed its size by a block: keep that small */
 	if (purpose->file_bytes && most > purpose->file_bytes / 8)
 		most = power_below(purpose->file_bytes / 8);
 	buffer = between(BUFFER_LEAST, cpu / 32, between(BUFFER_LEAST, most, BUFFER_MOST));
@@ -98,7 +87,7 @@ struct sizes sizes_here(struct sizes_for *purpose)
 	return sizes_choose(purpose);
 }
 
-/* The least that a control group of memory lets us have, ours or one above it; UINT64_MAX: any */
+/* The lowest memory limit of this process's cgroup and its parents; UINT64_MAX: none */
 static uint64_t group_memory(void)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
@@ -112,7 +101,7 @@ static uint64_t group_memory(void)
 	if (file)
 		fclose(file);
 	line[strcspn(line, "\n")] = '\0';
-	/* from "0::/group" up to "0::", which in a container may have a limit, too */
+	/* from "0::/group" up to "0::": in a container the root may have a limit, too */
 	for (at = strncmp(line, "0::/", 4) ? NULL : line; at; at = strrchr(line, '/')) {
 		*(at == line ? at + strlen(at) : at) = '\0';
 		snprintf(name, sizeof(name), "/sys/fs/cgroup%s/memory.max", line + 3);
@@ -125,6 +114,7 @@ static uint64_t group_memory(void)
 	return least;
 }
 
+/* All copies are written at the end, which should not take minutes: hence BACKLOG_MOST */
 uint64_t sizes_backlog(uint64_t available)
 {
 	uint64_t least = BACKLOG_LEAST;
@@ -143,7 +133,7 @@ uint64_t sizes_backlog_here(void)
 
 bool sizes_smaller(struct sizes *sizes)
 {
-	/* smaller pieces may be there where larger ones are not */
+	/* first try smaller buffers: the kernel may have smaller contiguous pieces */
 	if (sizes->buffer > BUFFER_LEAST) {
 		sizes->buffer = between(BUFFER_LEAST, sizes->buffer / 4, BUFFER_MOST);
 		return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sizes of rings and buffers that suit a machine.
+ * Choose the sizes of rings and buffers for a machine.
  */
 #ifndef TRACEBUF_SIZES_H
 #define TRACEBUF_SIZES_H
@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 /**
- * struct sizes_for - what a recording is for, and where
- * @cpus: how many have a ring
- * @streaming: there is a reader while it records
- * @live: who gets the blocks wants them soon
- * @file_bytes: files are to have this size; 0: any
+ * struct sizes_for - the purpose of a recording, and its machine
+ * @cpus: number of CPUs with a ring
+ * @streaming: a reader runs during the recording
+ * @live: the reader needs blocks soon
+ * @file_bytes: size of the files; 0: any
  * @total, @available: memory of the machine, bytes; 0: unknown
  */
 struct sizes_for {
@@ -25,24 +25,24 @@ struct sizes_for {
 };
 
 /**
- * struct sizes - of the rings
- * @cpu: bytes for each CPU
- * @buffer: bytes of each buffer
+ * struct sizes - the sizes of rings
+ * @cpu: bytes of a ring
+ * @buffer: bytes of a buffer
  */
 struct sizes {
 	uint64_t cpu, buffer;
 };
 
-/* Bytes for each CPU, where there is memory enough */
+/* Bytes of a ring if the machine has enough memory */
 #define SIZES_CPU_MOST (4u << 20)
 
 struct sizes sizes_choose(const struct sizes_for *purpose);
-/* The same for this machine, whose memory is filled in */
+/* The same for this machine; fills in its memory */
 struct sizes sizes_here(struct sizes_for *purpose);
-/* What to try when there was no memory for @sizes; false: nothing smaller is of use */
+/* After the kernel had no memory for @sizes: make them smaller; false: they are the smallest */
 bool sizes_smaller(struct sizes *sizes);
-/* Bytes of blocks that may wait for a late file beyond the rings, if so many are available (0:
- * unknown); and here and now */
+/* Bytes that copies of blocks may take while they wait for a slow file (direct.h), with @available
+ * bytes of memory (0: unknown); sizes_backlog_here(): on this machine now */
 uint64_t sizes_backlog(uint64_t available);
 uint64_t sizes_backlog_here(void);
 

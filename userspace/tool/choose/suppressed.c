@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was not recorded because nobody wanted it: how many events, and why.
+ * How many events rules and thread sets kept out of the recording, and why.
  */
 #include <inttypes.h>
 #include <string.h>

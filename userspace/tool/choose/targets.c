@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which of the events there are were chosen, and by which part of the list.
+ * Find the events that a choice means, and the part of the list that chooses each.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ const unsigned char *call_bits(const struct calls *calls,
 }
 
 /*
- * Those of modules that are not loaded are recorded as soon as they are. They are
- * meant by their names, not by patterns: most of them never come.
+ * Events of modules that are not loaded are recorded once the module is loaded.  Only their names
+ * choose them, not patterns: most of these modules are never loaded.
  */
 static bool item_matches(const struct item *item,
 			 const struct tb_event_info *info)
@@ -76,7 +76,7 @@ static bool item_matches(const struct item *item,
 	return pattern_match(item->pattern, info->system, info->name);
 }
 
-/* Later parts have the last word; sets of system calls add up */
+/* Apply a matching part: it replaces earlier parts, but sets of system calls add up */
 static int target_choose(struct target *target, const struct item *item)
 {
 	bool some = target->item && target->calls;
@@ -113,13 +113,13 @@ static int no_match(struct tb_device *device, const struct targets *targets,
 	size_t i;
 
 	if (item->calls)
-		return complain("this kernel does not have the events raw_syscalls:sys_enter and sys_exit, by which system calls are recorded");
+		return complain("this kernel lacks the events raw_syscalls:sys_enter and sys_exit, with which system calls are recorded");
 	unknown_event(device, item->pattern);
 	for (i = 0; colon && i < targets->count; i++)
 		if (!strncmp(targets->list[i].info.name, item->pattern,
 			     (size_t)(colon - item->pattern)) &&
 		    !targets->list[i].info.name[colon - item->pattern]) {
-			note("what can go with an event is stack, ustack, counters=NAME+NAME, 1/N, rate=N or wide, not '%s'",
+			note("an event takes stack, ustack, counters=NAME+NAME, 1/N, rate=N and wide, not '%s'",
 			     colon + 1);
 			break;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events of a device, and what was chosen of them.
+ * The events of a device, and which of them a choice means.
  */
 #ifndef TRACEBUF_TARGETS_H
 #define TRACEBUF_TARGETS_H
@@ -11,9 +11,10 @@
 #include "tracebuf.h"
 
 /**
- * struct target - an event there is, and what is wanted of it
- * @item: the last that chose it, NULL: not chosen
- * @calls: those of its system calls, NULL: all
+ * struct target - an existing event
+ * @index: its index in the device
+ * @item: the last part that chooses it; NULL: not chosen
+ * @calls: the chosen system calls; NULL: all
  */
 struct target {
 	struct tb_event_info info;
@@ -27,15 +28,15 @@ struct targets {
 	size_t count;
 };
 
-/* All there are; complains, EXIT_*.  To be freed either way */
+/* Read all events of the device; complains, EXIT_*.  The caller frees @targets in any case */
 int targets_read(struct tb_device *device, struct targets *targets);
 void targets_free(struct targets *targets);
 
-/* Which of them @choice chooses; complains, EXIT_* */
+/* Set the item and calls of each target that @choice means; complains, EXIT_* */
 int targets_choose(struct tb_device *device, struct targets *targets,
 		   const struct choice *choice);
 
-/* The bits that are for this event: of calls that begin, or return; NULL */
+/* The bits for this event: raw_syscalls:sys_enter or sys_exit; NULL: another event */
 const unsigned char *call_bits(const struct calls *calls,
 			       const struct tb_event_info *info);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose events are recorded: --pid, --tid, --cgroup, --exclude-pid, --children, --exclude-self and
+ * The threads to record: --pid, --tid, --cgroup, --exclude-pid, --children, --exclude-self and
  * --follow.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 
-static bool listed(const struct who *who, uint32_t pid)
+static bool has_pid(const struct who *who, uint32_t pid)
 {
 	uint32_t i;
 
@@ -37,9 +37,9 @@ static int add_pids(const struct command *command, struct who *who,
 		if (!end || !pid || (*end && *end != ','))
 			return misused(command, "'%s' is not a list of %s numbers, as in 12,345",
 				       all, what);
-		if (!listed(who, (uint32_t)pid)) {
+		if (!has_pid(who, (uint32_t)pid)) {
 			if (who->count == TB_PIDS_MAX)
-				return misused(command, "more than %d numbers of %s",
+				return misused(command, "more than %d %s numbers",
 					       TB_PIDS_MAX, what);
 			who->pids[who->count++] = (uint32_t)pid;
 		}
@@ -48,9 +48,9 @@ static int add_pids(const struct command *command, struct who *who,
 	}
 }
 
-/* EXIT_*, or -1: none of these */
-static int take(const struct command *command, int option, const char *value,
-		struct who *who)
+/* Returns EXIT_*, or -1: another option */
+static int parse_option(const struct command *command, int option, const char *value,
+			struct who *who)
 {
 	bool exclude = option == OPTION_EXCLUDE_PID;
 
@@ -87,7 +87,7 @@ static int take(const struct command *command, int option, const char *value,
 int who_option(const struct command *command, int option, const char *value,
 	       struct who *who)
 {
-	int status = take(command, option, value, who);
+	int status = parse_option(command, option, value, who);
 
 	if (status < 0)
 		return 0;
@@ -103,30 +103,30 @@ int who_check(const struct command *command, const struct who *who,
 	if (who->cgroup && (who->count || who->follow))
 		return misused(command, "--cgroup excludes --pid, --tid, --exclude-pid and --follow");
 	if (who->follow && !has_command)
-		return misused(command, "--follow goes with a command to run");
+		return misused(command, "--follow needs a COMMAND to run");
 	if (who->follow && (who->threads || who->flags & TB_PIDS_EXCLUDE))
-		return misused(command, "--follow goes neither with --tid nor with --exclude-pid: it is for the processes of the command alone");
+		return misused(command, "--follow records only the processes of COMMAND: it excludes --tid and --exclude-pid");
 	if (who->self && (only || who->follow))
-		return misused(command, "--exclude-self: only what was asked for is recorded anyway");
+		return misused(command, "--exclude-self is not needed: only the processes that were chosen are recorded");
 	if (who->flags & TB_PIDS_CHILDREN && !who->count && !who->follow && !who->cgroup)
-		return misused(command, "--children goes with --pid, --tid or --exclude-pid");
+		return misused(command, "--children needs --pid, --tid or --exclude-pid");
 	return EXIT_FINE;
 }
 
-static int failed(const struct who *who, int result, uint32_t bad)
+static int complain_threads(const struct who *who, int result, uint32_t bad)
 {
 	switch (-result) {
 	case ENOTTY:
-		return complain("the module cannot choose by threads: install module and tools of the same release");
+		return complain("the module cannot record only some threads: install module and tools of the same release");
 	case ESRCH:
 		return complain("there is no %s %u", who->threads ? "thread" :
 				"process", bad < who->count ? who->pids[bad] : 0);
 	}
-	return complain("whose events to record cannot be set: %s",
+	return complain("cannot set which threads to record: %s",
 			strerror(-result));
 }
 
-/* The processes in one cgroup; -E2BIG: there are too many */
+/* If the cgroup matches, add its processes; -E2BIG: too many */
 static int add_members(uint32_t id, const char *path, const char *folder, void *context)
 {
 	struct who *who = context;
@@ -141,8 +141,8 @@ static int add_members(uint32_t id, const char *path, const char *folder, void *
 		file = fopen(name, "re");
 	}
 	while (file && !result && fscanf(file, "%u", &pid) == 1) {
-		/* 0: it is in another PID namespace */
-		if (!pid || listed(who, pid))
+		/* 0: the process is in another PID namespace */
+		if (!pid || has_pid(who, pid))
 			continue;
 		if (who->count < TB_PIDS_MAX)
 			who->pids[who->count++] = pid;
@@ -154,7 +154,7 @@ static int add_members(uint32_t id, const char *path, const char *folder, void *
 	return result;
 }
 
-/* Complains, EXIT_* */
+/* Add the processes of all matching cgroups; complains, EXIT_* */
 static int add_cgroup(struct who *who)
 {
 	int result = cgroups_each(add_members, who);
@@ -185,7 +185,7 @@ int who_apply(struct tb_device *device, struct who *who, uint32_t pid)
 	} else {
 		pid = 0;
 	}
-	if (pid && !listed(who, pid)) {
+	if (pid && !has_pid(who, pid)) {
 		if (who->count == TB_PIDS_MAX)
 			return complain("more than %d processes", TB_PIDS_MAX);
 		who->pids[who->count++] = pid;
@@ -193,12 +193,12 @@ int who_apply(struct tb_device *device, struct who *who, uint32_t pid)
 	}
 	for (;;) {
 		result = tb_device_pids(device, who->pids, who->count, who->flags, &bad);
-		/* the process may have ended since add_cgroup() listed it: leave it out */
+		/* the process may have ended since add_cgroup() added it: leave it out */
 		if (result != -ESRCH || !who->cgroup || bad >= who->count || who->count == 1)
 			break;
 		who->pids[bad] = who->pids[--who->count];
 	}
 	if (result == -ENOTTY && !who->given)
-		return EXIT_FINE;	/* a module that cannot: everybody's */
-	return result < 0 ? failed(who, result, bad) : EXIT_FINE;
+		return EXIT_FINE;	/* such a module records all threads */
+	return result < 0 ? complain_threads(who, result, bad) : EXIT_FINE;
 }

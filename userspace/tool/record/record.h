@@ -34,7 +34,7 @@
 	WHO_SELF_HELP \
 	SETUP_MODE_HELP \
 	"  -q, --quiet           show neither progress nor table\n" \
-	"  -v, --verbose         show how the file is written, and what the recorder took\n"
+	"  -v, --verbose         show how the file is written, and the recorder's CPU time\n"
 #define RECORD_MORE_HELP \
 	WHO_MORE_HELP \
 	"      --exclude-self    record all but this program itself\n" \
