@@ -135,7 +135,7 @@ static int apply_modifier(const struct command *command, struct item *item, char
 		return counters_add(command, item, text + 9);
 	} else if (!strncmp(text, "1/", 2)) {
 		if (parse_u32(text + 2, 1, UINT32_MAX, &item->sample))
-			return misused(command, "'%s': to record one event in ten, write 1/10",
+			return misused(command, "'%s' is not a share of the events: for one event in ten write 1/10",
 				       text);
 	} else {
 		if (length > 2 && !strcmp(text + length - 2, "/s"))
