@@ -144,7 +144,7 @@ no_memory()
 	mkdir -p /not_memory && mount --bind /not_memory /run || return
 	status 1 tracebuf start --history 1h -e sched_switch && says 'not in memory' || return
 	umount /run && mount -t tmpfs -o size=16M none /run || return
-	status 1 tracebuf start --history 1h --memory 17M && says 'room for 16 MiB only'
+	status 1 tracebuf start --history 1h --memory 17M && says 'room for only 16 MiB'
 }
 
 # part_of WHOLE HISTORY: the history is one recording with exact counts, and a part of the whole

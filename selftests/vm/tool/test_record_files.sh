@@ -88,7 +88,7 @@ part_missing()
 {
 	set -- s-*.tbuf
 	cat $1 $3 >gap.tbuf
-	status 1 tracebuf verify gap.tbuf && says "part is missing\|block before it is missing"
+	status 1 tracebuf verify gap.tbuf && says "file is missing\|block before it is missing"
 }
 
 part_cut()
@@ -422,7 +422,7 @@ compressed_wrong()
 {
 	r="tracebuf record -e irq -d 1"
 	wrong 2 "zstd:LEVEL" $r --compress gzip && wrong 2 "zstd:LEVEL" $r --compress zstd:20 &&
-		wrong 2 "zstd:LEVEL" $r --compress zstd3 && wrong 2 "for --compress" $r --threads 2 &&
+		wrong 2 "zstd:LEVEL" $r --compress zstd3 && wrong 2 "needs --compress" $r --threads 2 &&
 		wrong 2 "from 1 to 64" $r --compress zstd --threads 0 &&
 		wrong 2 "for 'tracebuf record'" tracebuf stream -e irq -d 1 -o s.tbuf --compress zstd
 }
@@ -499,11 +499,11 @@ wrong_options()
 	r="tracebuf record -e irq -d 1"
 	wrong 2 "neither a size" $r --rotate 100 && wrong 2 "neither a size" $r --rotate M &&
 		wrong 2 "neither a size" $r --rotate 10X && wrong 2 "neither a size" $r --rotate 0K &&
-		wrong 2 "number of files" $r --rotate 1M --keep 0 && wrong 2 "for --rotate" $r --keep 3 &&
+		wrong 2 "number of files" $r --rotate 1M --keep 0 && wrong 2 "needs --rotate" $r --keep 3 &&
 		wrong 2 "several files" $r --rotate 1M -o - &&
 		wrong 2 "is not a size" $r --backlog 100 && wrong 2 "is not a size" $r --backlog -1M &&
-		wrong 2 "while more are read" $r --backlog 1M -o - &&
-		wrong 2 "while more are read" $r --backlog 0 --compress zstd &&
+		wrong 2 "while the reader goes on" $r --backlog 1M -o - &&
+		wrong 2 "while the reader goes on" $r --backlog 0 --compress zstd &&
 		wrong 2 "no standard output" $r --daemon -o - &&
 		wrong 2 "from -20 to 19" $r --nice 20 && wrong 2 "from 1 to 99" $r --rt 0 &&
 		wrong 2 "for 'tracebuf record'" tracebuf stream -e irq -d 1 -o s.tbuf --rotate 1M &&

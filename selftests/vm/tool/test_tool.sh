@@ -789,7 +789,7 @@ provider_wrong()
 	new="tracebuf provider create new"
 	wrong 2 "A-Z a-z 0-9" tracebuf provider create 1st &&
 		wrong 2 "1 to 31" tracebuf provider create a2345678901234567890123456789012 &&
-		wrong 2 "which name" tracebuf provider create &&
+		wrong 2 "needs the name" tracebuf provider create &&
 		wrong 2 "64 to 65536" $new --durable 63 &&
 		wrong 2 "64 to 65536" $new --durable-max 65537 &&
 		wrong 2 "at least --durable" $new --durable-max 512 &&
@@ -803,15 +803,15 @@ provider_wrong()
 		wrong 1 "no CPU 77 here, only 0-1" $new -c 0,77 &&
 		wrong 1 "softirq_raise" $new -e softirq_rise &&
 		wrong 1 "4096 buffers of 1024 KiB" $new -b 4096 -B 65536 &&
-		wrong 1 "there is: kernel, mine.1" tracebuf start -p new &&
-		wrong 1 "there is: kernel, mine.1" tracebuf provider show new &&
-		wrong 1 "there is: kernel, mine.1" tracebuf provider destroy new &&
-		wrong 1 "always there" tracebuf provider destroy kernel &&
+		wrong 1 "existing: kernel, mine.1" tracebuf start -p new &&
+		wrong 1 "existing: kernel, mine.1" tracebuf provider show new &&
+		wrong 1 "existing: kernel, mine.1" tracebuf provider destroy new &&
+		wrong 1 "always exists" tracebuf provider destroy kernel &&
 		wrong 1 "already" tracebuf provider create mine.1 || return
 	# nothing of all that has left anything
 	status 0 tracebuf provider list && lines 0 new said || return
 	status 0 tracebuf start -p mine.1 &&
-		wrong 1 "'tracebuf stop -p mine.1' ends it" tracebuf start -p mine.1 -m oneshot &&
+		wrong 1 "'tracebuf stop -p mine.1' stops it" tracebuf start -p mine.1 -m oneshot &&
 		status 0 tracebuf stop -p mine.1
 }
 
@@ -861,7 +861,7 @@ provider_destroy()
 	tracebuf record -p mine.1 -q -o busy.tbuf >record.said 2>&1 &
 	pid=$!
 	is_running() { tracebuf status -p mine.1 | grep -q running; }
-	until_it is_running && wrong 1 "in use" tracebuf provider destroy mine.1
+	until_it is_running && wrong 1 "uses provider" tracebuf provider destroy mine.1
 	code=$?
 	kill $pid
 	wait $pid
