@@ -81,7 +81,7 @@ struct sink_way {
  * @total: bytes of the files before this one
  * @rolling: rolling blocks written
  * @unwritten: events of acquired blocks that could not be written
- * @no_stacks: do not collect @addresses: the blocks have no stacks
+ * @no_stacks: do not collect @addresses: the blocks have no stacks, or are of another boot
  * @other_boot: do not collect @cgroups: the blocks are of another boot
  * @addresses: addresses in stacks and events of this file, or NULL
  * @perf: reports new cgroups and mappings, or NULL
@@ -135,7 +135,7 @@ int sink_perf_open(struct sink *sink, bool mappings);
 void sink_perf_step(struct sink *sink);
 /* Discard the old contents of the file, at the first call */
 void sink_begin(struct sink *sink);
-/* Set how to write; call this once for each file, before anything is written; EXIT_* */
+/* Set how to write, once, before anything is written; EXIT_* */
 int sink_use(struct sink *sink, const struct sink_way *way);
 /* End the file and go on in @path.  The caller then needs a new reader, which gets the durable
  * blocks again.  If @path cannot be opened: complains, EXIT_WRONG, and the old file goes on */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write what a running circular recording holds into a file.
+ * Write a snapshot of a running circular recording into a file; see snapshot.h.
  */
 #include <errno.h>
 #include <inttypes.h>
