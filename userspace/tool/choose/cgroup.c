@@ -26,7 +26,6 @@ const char *cgroup_path(const struct tb_trace *trace, uint32_t cgroup)
 	return cgroup ? tb_trace_string(trace, TB_STRING_CGROUP, cgroup) : NULL;
 }
 
-/* The length of a folder's name without @ending */
 static size_t length_without(const char *folder, size_t length, const char *ending)
 {
 	size_t bytes = strlen(ending);

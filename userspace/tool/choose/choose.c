@@ -119,7 +119,6 @@ static bool is_modifier(const char *text)
 	       (digits && (!text[digits] || text[digits] == '/'));
 }
 
-/* Apply a modifier to @item; complains, EXIT_* */
 static int apply_modifier(const struct command *command, struct item *item, char *text)
 {
 	size_t length = strlen(text);

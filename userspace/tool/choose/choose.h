@@ -163,7 +163,6 @@ void choice_free(struct choice *choice);
 int choice_set(struct tb_device *device, const struct choice *choice);
 /* Enable the chosen events, too, and replace their rules */
 int choice_enable(struct tb_device *device, const struct choice *choice);
-/* Disable the chosen events */
 int choice_disable(struct tb_device *device, const struct choice *choice);
 
 /**
@@ -184,7 +183,6 @@ int choice_trigger(struct tb_device *device, const struct command *command,
 		   struct made *made);
 void made_free(struct made *made);
 
-/* Does any event record a stack?  A stack of a program? */
 bool choice_stacks(const struct choice *choice);
 bool choice_user_stacks(const struct choice *choice);
 /* Does the choice record all system calls, their beginnings and their ends? */

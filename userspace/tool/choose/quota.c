@@ -56,7 +56,6 @@ int writers_option(const struct command *command, const char *value, struct choi
 	return EXIT_FINE;
 }
 
-/* Does the choice have events of programs? */
 static bool wants_programs(const struct choice *choice)
 {
 	const struct item *item;

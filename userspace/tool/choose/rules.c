@@ -119,7 +119,6 @@ void made_free(struct made *made)
 	memset(made, 0, sizeof(*made));
 }
 
-/* Append the rule of @target to @made; complains, EXIT_* */
 static int add_rule(struct tb_device *device, const struct choice *choice,
 		    const struct target *target, struct made *made)
 {
@@ -166,7 +165,6 @@ static bool wants_rule(const struct choice *choice, const struct target *target)
 	       item->rate || item->nr_counters;
 }
 
-/* Make the rules of all chosen events; complains, EXIT_* */
 static int make_rules(struct tb_device *device, const struct choice *choice,
 		      const struct targets *targets, struct made *made)
 {
@@ -394,7 +392,6 @@ int choice_disable(struct tb_device *device, const struct choice *choice)
 
 /* ---- triggers ---- */
 
-/* Append a pattern to @text; false: no room */
 static bool add_pattern(char *text, size_t size, const char *system,
 			const char *name)
 {

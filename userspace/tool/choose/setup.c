@@ -140,7 +140,6 @@ int setup_check(const struct command *command, const struct setup *setup)
 
 /* ---- configuring ---- */
 
-/* Read the list of possible CPUs: "0-3" */
 static void possible_cpus(char *text, size_t size)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
@@ -226,7 +225,6 @@ static int setup_failed(struct tb_device *device, const struct setup *setup,
 	return complain("cannot configure: %s", strerror(-result));
 }
 
-/* How many rings the provider will have */
 static unsigned int count_rings(struct tb_device *device, const struct setup *setup)
 {
 	struct cpu_bits possible;

@@ -154,7 +154,6 @@ static int add_members(uint32_t id, const char *path, const char *folder, void *
 	return result;
 }
 
-/* Add the processes of all matching cgroups; complains, EXIT_* */
 static int add_cgroup(struct who *who)
 {
 	int result = cgroups_each(add_members, who);

@@ -478,7 +478,6 @@ static int save_possible(struct tb_device *device, const struct tb_query *query,
 	return EXIT_FINE;
 }
 
-/* Write the files of the history, then the contents of the buffers; EXIT_* */
 static int save_write(struct tb_device *device, const struct tb_query *query,
 		      const struct history_parts *parts, bool other_boot, const char *output)
 {

@@ -61,7 +61,6 @@ static int choose(struct job *job, const char *file, struct tb_trace *trace)
 	return EXIT_FINE;
 }
 
-/* Analyse both traces and write the differences; complains, EXIT_* */
 static int compare(struct job *job, struct tb_trace *const *traces)
 {
 	struct analysis *a[2] = { NULL, NULL };

@@ -27,7 +27,6 @@
 static int export_run(int argc, char **argv);
 static void export_help(void);
 
-/* Properties of a format */
 enum {
 	EXPORT_BINARY	 = 0x01,	/* not for a terminal */
 	EXPORT_PATH	 = 0x02,	/* the exporter opens the output file itself */

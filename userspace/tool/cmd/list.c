@@ -101,7 +101,6 @@ static int list_format(const struct tb_format *format)
 	return EXIT_FINE;
 }
 
-/* List the events of the selected recording; EXIT_* */
 static int list_recording(const struct tb_trace *trace, const struct patterns *patterns,
 			  enum detail detail, unsigned int *shown)
 {

@@ -289,7 +289,6 @@ static int ask(struct query *query, struct job *job)
 	return status;
 }
 
-/* Complain about damage of the trace */
 static int report(const struct query *query, const struct job *job, int status)
 {
 	const struct tb_error *fault = tb_trace_fault(query->trace);

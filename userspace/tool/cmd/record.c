@@ -71,7 +71,6 @@ static int catch_signals(struct record *record)
 	return record->signals < 0 ? record->signals : 0;
 }
 
-/* Apply the configuration and choose the events; EXIT_* */
 static int record_set_up(struct record *record)
 {
 	struct tb_device *device = record->device;
@@ -196,7 +195,6 @@ static void start_open_files(struct record *record)
 		record->sink.open_files = open_files_start(who->pids, some ? who->count : 0);
 }
 
-/* Set up and start the recording; EXIT_* */
 static int record_prepare(struct record *record)
 {
 	struct tb_device *device = record->device;

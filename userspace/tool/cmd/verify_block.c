@@ -150,7 +150,6 @@ static bool verify_event(struct verify *verify, struct ring *ring,
 
 /* ---- one block ---- */
 
-/* All blocks of a recording must have the same recording number */
 static void verify_number(struct verify *verify, uint64_t offset, uint64_t recording)
 {
 	if (recording && verify->recording && recording != verify->recording)

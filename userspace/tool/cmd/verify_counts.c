@@ -183,7 +183,6 @@ static void summary_tail(const struct verify *verify, unsigned int cpu)
 	       from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
 }
 
-/* How exact the counts of a ring are */
 static const char *accounting_text(const struct verify *verify, const struct ring *ring,
 				   const struct tb_totals *snapshot)
 {

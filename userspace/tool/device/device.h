@@ -49,7 +49,6 @@ int read_stats(struct tb_device *device, unsigned int nr_cpus,
 void print_table(FILE *out, const struct tb_stats *each, unsigned int nr_cpus,
 		 const struct tb_stats *sum, bool full);
 
-/* Warn if events were lost */
 void warn_lost(const struct tb_stats *sum);
 
 #endif /* TRACEBUF_DEVICE_H */

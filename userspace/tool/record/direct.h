@@ -34,7 +34,6 @@ void direct_add(struct direct *direct, const struct tb_block *block, struct tb_d
 		const struct tb_ref *ref, void *owned);
 /* Process a finished write, and start the next; @wait: first wait for the running write */
 void direct_step(struct direct *direct, bool wait);
-/* Write all blocks in the queue */
 void direct_finish(struct direct *direct);
 /* File for poll(): POLLIN when the running write has finished; -1: no write runs */
 int direct_fd(const struct direct *direct);

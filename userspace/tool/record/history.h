@@ -88,7 +88,7 @@ void history_close(struct history_parts *parts);
 /* Write the whole frames and blocks of all files to @sink, which is open.  0, -errno */
 int history_write(const struct history_parts *parts, struct sink *sink);
 
-/* Compute the totals; 0, -errno */
+/* 0, -errno */
 int history_add_up(const struct history_parts *parts, struct history_sum *sum);
 
 /* Write all events up to now into the file @path.  Complains, EXIT_* */

@@ -46,7 +46,6 @@ static size_t whole_piece(const unsigned char *data, size_t size, uint64_t *even
 	return (size_t)1 << block.size_log2;
 }
 
-/* Return the bytes of all whole frames and blocks; @events: out: their events */
 static size_t whole_pieces(const unsigned char *data, size_t size, uint64_t *events)
 {
 	size_t at = 0, bytes;

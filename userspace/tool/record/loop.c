@@ -349,7 +349,6 @@ int record_loop(struct record *record)
 
 /* ---- after ---- */
 
-/* Say if blocks were copied to keep the rings free */
 static void note_backlog(const struct record *record)
 {
 	if (record->backlog.most)

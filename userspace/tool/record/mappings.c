@@ -380,7 +380,6 @@ static bool contains(const struct tb_mapping *mapping, const uint64_t *addresses
 	return low < count && addresses[low] - mapping->start <= mapping->size;
 }
 
-/* By time, then in the order of adding */
 static int compare_known(const void *a, const void *b)
 {
 	const struct known *first = a, *second = b;

@@ -46,7 +46,6 @@ static size_t map_bytes(const struct perf_records *records)
 	return records->ring + page_bytes();
 }
 
-/* Does the file have a list, as "2-5,7", with this CPU? */
 static bool list_has_cpu(const char *path, int number)
 {
 	FILE *file = fopen(path, "re");

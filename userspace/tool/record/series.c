@@ -259,7 +259,6 @@ static void delete_file(const struct series *series, unsigned int number)
 		note("%s: cannot be deleted: %s", name, strerror(errno));
 }
 
-/* Delete all files but the last @keep */
 static void trim_to_count(const struct series *series, uint32_t keep)
 {
 	unsigned int *numbers;
@@ -279,7 +278,6 @@ static void delete_oldest(struct series *series)
 	memmove(series->files, series->files + 1, series->nr_files * sizeof(*series->files));
 }
 
-/* Add the file before the current one to the list of finished files */
 static void add_finished(struct series *series, uint64_t now)
 {
 	struct series_file *file;

@@ -101,7 +101,6 @@ static size_t block_bytes(const struct tb_block *block)
 	return (size_t)1 << block->size_log2;
 }
 
-/* Count the events of acquired blocks that are not in the file */
 static void count_unwritten(struct sink *sink, const struct tb_block *const *blocks,
 			    unsigned int count)
 {
@@ -312,7 +311,6 @@ static void put_symbols(struct sink *sink)
 	write_notes(sink, notes, bytes);
 }
 
-/* Append the paths and quotas of the cgroups that threads are in */
 static void put_cgroups(struct sink *sink)
 {
 	size_t bytes;
@@ -339,7 +337,6 @@ static void put_open_files(struct sink *sink)
 	sink->open_files = NULL;
 }
 
-/* Append the mappings that contain the addresses of user stacks */
 static void put_mappings(struct sink *sink)
 {
 	struct mappings *mappings = sink->mappings;
@@ -380,7 +377,6 @@ static void collect_for_notes(struct sink *sink, const struct tb_block *const *b
 	}
 }
 
-/* Count the blocks before the first rolling block */
 static unsigned int count_before_rolling(const struct tb_block *const *blocks,
 					 unsigned int count)
 {

@@ -159,7 +159,6 @@ bool sink_ready(const struct sink *sink);
 int sink_fd(const struct sink *sink);
 /* Wait until a write has finished */
 void sink_wait(struct sink *sink);
-/* Print how the file is written */
 void sink_describe(const struct sink *sink);
 /* Bytes in the file, and on the way to it */
 uint64_t sink_size(const struct sink *sink);

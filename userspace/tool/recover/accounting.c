@@ -161,7 +161,6 @@ static void limit_ring(struct recover_block **blocks, size_t count, const struct
 	}
 }
 
-/* Count the blocks and events of one ring */
 static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, size_t count,
 		      const struct image *image, void *buffer, void *out)
 {

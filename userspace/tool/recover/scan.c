@@ -91,7 +91,6 @@ static int add_block(struct recover *recover, const struct image *image, size_t 
 	return 0;
 }
 
-/* Scan the @bytes in @window, which begin at @at of a part */
 static int scan_window(struct recover *recover, const struct image *image, size_t part, uint64_t at,
 		const unsigned char *window, size_t bytes, void *buffer)
 {
