@@ -337,6 +337,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 {
 	struct tb_ring_stats s = { };
+	struct tb_cpu_ring *r;
 	u32 cpu = st->cpu;
 	u64 gone;
 
@@ -346,8 +347,13 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 	if (!cpu_possible(cpu))
 		return -EINVAL;
 	mutex_lock(&p->read_lock);
-	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
-		tb_ring_stats(per_cpu_ptr(p->rings, cpu), &s);
+	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus)) {
+		r = per_cpu_ptr(p->rings, cpu);
+		tb_ring_stats(r, &s);
+		/* the count does not go back because a block is just being completed */
+		r->reported = max(r->reported, s.recorded);
+		s.recorded = r->reported;
+	}
 	mutex_unlock(&p->read_lock);
 	memset(st, 0, sizeof(*st));
 	gone = s.delivered + s.overwritten;

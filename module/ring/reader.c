@@ -554,8 +554,8 @@ bool tb_ring_readable(struct tb_cpu_ring *r)
  * @r: any CPU's ring
  * @st: out: the totals
  *
- * While the ring's CPU records, the values are from slightly different moments; else they are
- * exact.
+ * While the ring's CPU records, the values are from slightly different moments, and @recorded may
+ * lack a block that is just being completed, but never counts an event twice.  Else they are exact.
  *
  * Context: any.
  */
@@ -575,6 +575,7 @@ void tb_ring_stats(struct tb_cpu_ring *r, struct tb_ring_stats *st)
 	st->retries = tb_local_read(&r->retries);
 	tb_rmb(); /* a later total contains what the earlier ones are parts of */
 	st->recorded = tb_local_read(&r->recorded);
+	tb_rmb(); /* pairs with tb_wmb() in tb_ring_complete() */
 	for (i = 0; i < r->nr; i++) {
 		u64 s = tb_load_acquire(&r->bufs[i].state);
 

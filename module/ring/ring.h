@@ -161,6 +161,7 @@ struct tb_buf {
  * @rd: reader's accounts
  * @delivered: reader's: events released
  * @delivered_bytes: reader's: bytes released
+ * @reported: reader's: largest number of recorded events that tb_provider_stats() has returned
  * @from: reader's: the lowest sequence number that it may acquire
  * @to: reader's: it may acquire only lower sequence numbers; ~0: no limit
  * @left: reader's: sequence number plus one of the oldest incomplete block that the last
@@ -208,6 +209,7 @@ struct tb_cpu_ring {
 	struct tb_rd rd;
 	u64 delivered;
 	u64 delivered_bytes;
+	u64 reported;
 	u64 from;
 	u64 to;
 	u64 left;

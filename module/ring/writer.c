@@ -195,6 +195,7 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 	r->kept = r->rd;
 	r->delivered = 0;
 	r->delivered_bytes = 0;
+	r->reported = 0;
 	r->left = 0;
 }
 
@@ -585,8 +586,10 @@ void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b)
 	tb_ring_filled(r, b);
 	b->closed = 0;
 	b->told = 0;
-	tb_local_add(&r->recorded, b->events);
 	tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
+	/* not counted twice: pairs with the second tb_rmb() in tb_ring_stats() */
+	tb_wmb();
+	tb_local_add(&r->recorded, b->events);
 	/* everything in the block before READY: pairs with tb_ring_acquire() and tb_panic_find() */
 	tb_store_release(&b->state, TB_BUF_WORD(TB_BUF_SEQ(s), TB_BUF_READY));
 	tb_ring_notify(r);

@@ -143,6 +143,7 @@ void model_reset(struct model *m)
 	tb_ring_reset(&m->r, m->clock);
 	m->nr_events = 0;
 	m->nr_drops = 0;
+	m->committed = 0;
 	m->current = -1;
 	m->drops_told = 0;
 	m->nr_held = 0;
@@ -225,6 +226,7 @@ static void committed(struct model *m)
 	if (why)
 		model_fail(m, "event %d is committed, but not its %s", m->current, why);
 	ev->fate = FATE_RECORDED;
+	m->committed++;
 }
 
 void model_changed(const volatile void *p, u64 old, u64 new)

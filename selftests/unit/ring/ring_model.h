@@ -59,6 +59,7 @@ struct model {
 	u32 nr_events, max_events;
 	u32 *drops;		/* the dropped ones in the order in which they were counted */
 	u32 nr_drops;
+	u64 committed;			/* events */
 	int current;		/* event being recorded, innermost; -1: none */
 
 	/* the reader's side */

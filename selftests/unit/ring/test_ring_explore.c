@@ -130,7 +130,7 @@ static const char *fiber_at;
 
 #include "ring_look.h"
 
-/* while writers are at work: nothing is delivered or overwritten that was not recorded */
+/* while writers are at work: what is delivered or overwritten was recorded, and that was committed */
 static void check_stats(void)
 {
 	struct tb_ring_stats st;
@@ -140,6 +140,9 @@ static void check_stats(void)
 		model_fail(m, "%llu delivered and %llu overwritten of %llu recorded",
 			   (unsigned long long)st.delivered, (unsigned long long)st.overwritten,
 			   (unsigned long long)st.recorded);
+	if (st.recorded > m->committed)
+		model_fail(m, "%llu recorded of %llu committed", (unsigned long long)st.recorded,
+			   (unsigned long long)m->committed);
 }
 
 /* A ring that takes nothing says since when it refuses what no block tells of. */
