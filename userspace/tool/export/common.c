@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - what exporters for viewers have in common.
+ * tracebuf export - functions that exporters for viewers share: time, texts, names of functions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void clock_find(struct export_clock *clock, uint64_t ticks)
 		return;
 	clock->to = syncs[low + 1].clock;
 	clock->ticks = syncs[low + 1].clock - syncs[low].clock;
-	/* a damaged trace may have any times: unsigned, they wrap around */
+	/* unsigned, because the times of a damaged trace can overflow */
 	clock->slope = (int64_t)(syncs[low + 1].boottime - syncs[low + 1].monotonic -
 				 (uint64_t)clock->offset);
 }
@@ -86,7 +86,7 @@ void export_clean(char *to, const char *from, size_t length)
 	size_t i, size;
 
 	for (i = 0; i < length; i += size ? size : 1) {
-		/* nearly all of it */
+		/* fast path: ASCII */
 		for (size = 1; i < length && bytes[i] && bytes[i] < 0x80; i++)
 			to[i] = from[i];
 		if (i == length)
@@ -158,7 +158,7 @@ size_t export_bytes(const void *data, size_t length, char *text)
 	return 2 * length;
 }
 
-/* The byte before an address that is returned to is in the function that called */
+/* A return address can be behind the end of the caller; the byte before it is not */
 int export_frame(const struct tb_trace *trace, uint64_t address, char *text,
 		 size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracebuf export - what exporters for viewers have in common: time, texts, names of functions.
+ * tracebuf export - functions that exporters for viewers share: time, texts, names of functions.
  */
 #ifndef TRACEBUF_TOOL_EXPORT_COMMON_H
 #define TRACEBUF_TOOL_EXPORT_COMMON_H
@@ -10,14 +10,14 @@
 #include <stdint.h>
 #include "tracebuf.h"
 
-/* The longest text of a field; what is beyond is cut off */
+/* The longest text of a field; longer ones are cut off */
 #define EXPORT_TEXT_MAX	4096
 
 /* ---- time ---- */
 
 /*
- * CLOCK_BOOTTIME - CLOCK_MONOTONIC in the span [from, to) of ticks: @offset at
- * @base, and @slope / @ticks more for each tick from there.
+ * CLOCK_BOOTTIME - CLOCK_MONOTONIC for ticks from @from to before @to: @offset at @base, and
+ * @slope / @ticks more for each tick after @base.
  */
 struct export_clock {
 	const struct tb_trace *trace;
@@ -25,16 +25,15 @@ struct export_clock {
 	int64_t  offset, slope;
 };
 
-/** export_clock_init - before the first tick of @trace */
 void export_clock_init(struct export_clock *clock, const struct tb_trace *trace);
 
-/** export_clock_ns - @ticks, which is @monotonic, in ns of CLOCK_BOOTTIME */
+/** export_clock_ns - convert @ticks, which are @monotonic ns, to ns of CLOCK_BOOTTIME */
 uint64_t export_clock_ns(struct export_clock *clock, uint64_t ticks,
 			 uint64_t monotonic);
 
 /* ---- formats ---- */
 
-/** export_is_number - @field, which may be NULL, is one number */
+/** export_is_number - true if @field is one number; NULL is none */
 static inline bool export_is_number(const struct tb_format_field *field)
 {
 	return field && field->width && !tb_field_is_text(field) &&
@@ -42,39 +41,38 @@ static inline bool export_is_number(const struct tb_format_field *field)
 				 TB_FIELD_REL_LOC | TB_FIELD_CPUMASK));
 }
 
-/** export_has_event - is there an event of that name in the recording, among those @wanted by
- *  format index (NULL: all)? */
+/** export_has_event - true if a format called @name is among those @wanted (by index; NULL: all) */
 bool export_has_event(const struct tb_trace *trace, const char *name,
 		      const unsigned char *wanted);
 
 /* ---- texts ---- */
 
 /**
- * export_clean - a copy of what may be any bytes, as UTF-8 of the same length
- * @to: @length bytes and the NUL that is put behind
- * What is not UTF-8 becomes '?', NUL a blank.
+ * export_clean - copy any bytes as UTF-8 of the same length
+ * @to: @length bytes and a NUL
+ * Bytes that are not UTF-8 become '?', NUL becomes a blank.
  */
 void export_clean(char *to, const char *from, size_t length);
 
 /**
- * export_listed - "1, 2, 3" of an array of numbers, hexadecimal digits of anything else
+ * export_listed - write an array of numbers as "1, 2, 3", anything else as hexadecimal digits
  * @text: EXPORT_TEXT_MAX + 32 bytes
- * Return: its length, more than EXPORT_TEXT_MAX if it would be longer.
+ * Return: the length; more than EXPORT_TEXT_MAX if the text may be incomplete.
  */
 size_t export_listed(const struct tb_view *view,
 		     const struct tb_format_field *field, char *text);
 
 /**
- * export_bytes - hexadecimal digits
- * @text: EXPORT_TEXT_MAX + 1 bytes; what is beyond is left out
- * Return: the length, without the NUL that is put behind.
+ * export_bytes - write @data as hexadecimal digits and a NUL
+ * @text: EXPORT_TEXT_MAX + 1 bytes; data that do not fit are left out
+ * Return: the length without the NUL.
  */
 size_t export_bytes(const void *data, size_t length, char *text);
 
 /**
- * export_frame - the function that @address, to which will be returned, is in
- * @text: its name, without the offset, "name [module]"; cut off if it is too long
- * Return: 0, -ENOENT the trace does not tell.
+ * export_frame - find the function of the kernel that return address @address is in
+ * @text: its name without the offset, "name [module]"; cut off if it is too long
+ * Return: 0, -ENOENT: the trace does not have its name.
  */
 int export_frame(const struct tb_trace *trace, uint64_t address, char *text,
 		 size_t size);

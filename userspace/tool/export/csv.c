@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - a table: cells as RFC 4180 has them, lines as Unix does.
+ * tracebuf export - a table, with cells as in RFC 4180 and newlines of Unix.
  *
  *   time,cpu,pid,tid,comm,event,fields
  *   5000002001,0,100,100,bash,irq:softirq_entry,vec=1(TIMER)
  *
- * Where the events wanted are all of one kind, a column for each of its fields instead, and one
- * for the text of what is something else: losses, marks.
+ * If all wanted events have one name, each of its fields has a column, and "text" is for all other
+ * lines: losses, marks.
  *
- * All bytes are printable ASCII: others are \xNN, as print shows them.
+ * All bytes are printable ASCII; any other byte is written as \xNN, as print does.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 struct csv {
 	const struct tb_trace *trace;
 	enum tb_timebase base;
-	/* of all fields of the events wanted, each name once; NULL: one cell for all */
+	/* names of all fields of the wanted event, each once; NULL: one cell has all fields */
 	const char **columns;
 	size_t nr_columns;
 	char  *text;
@@ -70,7 +70,7 @@ static void put_cell(struct out *out, const char *text, size_t length)
 	out_char(out, '"');
 }
 
-/* As print shows it: @field, or all fields if that is NULL; into csv->text */
+/* Format @field (NULL: all fields) as print does, into csv->text */
 static size_t print_it(struct csv *csv, const struct tb_view *view,
 		       const struct tb_format_field *field)
 {
@@ -145,7 +145,7 @@ static void put_event(struct csv *csv, const char *system, const char *name)
 		 csv->text_size - 1);
 }
 
-/* The field of a column, NULL: this form of the event has none */
+/* The field of column @i; NULL: this form of the event does not have it */
 static const struct tb_format_field *field_at(const struct csv *csv,
 					      const struct tb_view *view, size_t i)
 {
@@ -153,7 +153,7 @@ static const struct tb_format_field *field_at(const struct csv *csv,
 
 	if (view->kind != TB_VIEW_EVENT || !format)
 		return NULL;
-	/* nearly always */
+	/* fast path: the form that the columns were made from */
 	if (i < format->nr_fields && format->fields[i].name == csv->columns[i])
 		return &format->fields[i];
 	return tb_format_field(format, csv->columns[i]);
@@ -228,7 +228,7 @@ static void put_header(struct csv *csv, const char *event)
 	}
 	for (i = 0; i < csv->nr_columns; i++) {
 		out_char(out, ',');
-		/* not twice the same name: the thread's is the thread's */
+		/* a field "pid" is in a column "EVENT.pid": "pid" is the thread's */
 		if (is_fixed(csv->columns[i])) {
 			out_text(out, event);
 			out_char(out, '.');
@@ -238,7 +238,7 @@ static void put_header(struct csv *csv, const char *event)
 	out_text(out, csv->columns ? ",text\n" : ",fields\n");
 }
 
-/* ---- the whole ---- */
+/* ---- the export ---- */
 
 static void add_columns(struct csv *csv, const struct tb_format *format)
 {
@@ -255,7 +255,7 @@ static void add_columns(struct csv *csv, const struct tb_format *format)
 	}
 }
 
-/* A column for each field of the one event, in all of its forms; its name in @event */
+/* Add the fields of all wanted forms; set *@event to the name of the event */
 static int make_columns(struct csv *csv, const unsigned char *wanted,
 			const char **event)
 {

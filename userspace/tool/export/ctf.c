@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - a trace as CTF, in which Babeltrace, Trace Compass and their like read.
+ * tracebuf export - a trace as CTF, which Babeltrace, Trace Compass and others read.
  *
- * Babeltrace writes it: its graph here is the plugin's own source (userspace/plugins/babeltrace2)
- * and its sink.ctf.fs, in a process of its own.
+ * Babeltrace writes it in a child process, the writer: the graph consists of the source of our
+ * plugin (userspace/plugins/babeltrace2) and of Babeltrace's sink.ctf.fs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 /**
  * struct ctf - the export
- * @made: where the sink writes: it wants a directory that is not there yet, in the one there is
+ * @made: a new directory in the output directory: the sink refuses one that exists
  */
 struct ctf {
 	struct bs_port port;
@@ -46,7 +46,7 @@ static int fail(const struct ctf *ctf, int result, const char *format, ...)
 	return result;
 }
 
-/* ---- what it has made ---- */
+/* ---- the files that the sink has written ---- */
 
 static int move_all(const struct ctf *ctf, DIR *from, int to)
 {
@@ -59,7 +59,7 @@ static int move_all(const struct ctf *ctf, DIR *from, int to)
 	return rmdir(ctf->made) < 0 ? -errno : 0;
 }
 
-/* Sink and source are done: what they have made is what is wanted */
+/* Move the files from the sink's directory into the output directory */
 static int take_over(struct ctf *ctf)
 {
 	int to = open(ctf->options->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
@@ -68,7 +68,7 @@ static int take_over(struct ctf *ctf)
 
 	if (to < 0 || !from || fstatat(dirfd(from), "metadata", &status, 0) < 0 ||
 	    !status.st_size)
-		result = fail(ctf, -ENODATA, "nothing was written: there is not one event that was asked for, or no room");
+		result = fail(ctf, -ENODATA, "nothing was written: no event matches the options, or the disk is full");
 	else
 		result = move_all(ctf, from, to);
 	if (from)
@@ -121,7 +121,7 @@ static bool sink_params(const struct ctf *ctf, bt_value *params)
 	       !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE);
 }
 
-/* Both components, joined */
+/* Add both components to @graph and connect them */
 static bool build(struct ctf *ctf, bt_graph *graph, const bt_plugin *plugin)
 {
 	const bt_component_class_source *class = source_class();
@@ -150,7 +150,7 @@ static bool build(struct ctf *ctf, bt_graph *graph, const bt_plugin *plugin)
 	return fine;
 }
 
-/* What Babeltrace says: its first cause is the deepest one */
+/* Set the error message from Babeltrace's, the first cause of which is the deepest */
 static int failed(const struct ctf *ctf)
 {
 	const bt_error *error = bt_current_thread_take_error();
@@ -174,20 +174,20 @@ static int run(struct ctf *ctf)
 	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
 			   &plugin)) {
 		bt_current_thread_clear_error();
-		return fail(ctf, -ENOENT, "Babeltrace's plugin 'ctf' is not here (Debian: apt install libbabeltrace2-0)");
+		return fail(ctf, -ENOENT, "Babeltrace's plugin 'ctf' is not installed (Debian: apt install libbabeltrace2-0)");
 	}
 	graph = bt_graph_create(0);
 	if (!graph || !build(ctf, graph, plugin) || bt_graph_run(graph))
 		result = failed(ctf);
-	/* the sink writes the metadata as it goes */
+	/* the last reference: the sink writes the metadata */
 	bt_graph_put_ref(graph);
 	bt_plugin_put_ref(plugin);
 	return result;
 }
 
-/* ---- the writer: a process of its own ---- */
+/* ---- the writer: a child process ---- */
 
-/* What it has to tell */
+/* What the writer sends to its parent */
 struct report {
 	int  result;
 	char text[256];
@@ -195,8 +195,8 @@ struct report {
 };
 
 /*
- * Where it finds no room on the disk, Babeltrace 2.0 frees something twice, and the process is
- * ended. So it is one that nobody needs any more.
+ * Run the graph in the writer.  If the disk is full, Babeltrace 2.0 frees memory twice and aborts:
+ * it must not take the command with it.
  */
 __attribute__((noreturn))
 static void write_all(struct ctf *ctf, int out)
@@ -220,18 +220,18 @@ static void write_all(struct ctf *ctf, int out)
 	_exit(write(out, &report, sizeof(report)) != sizeof(report));
 }
 
-/* It said nothing */
+/* The writer ended without a report */
 static int died(const struct ctf *ctf, int status)
 {
 	struct statvfs room;
 
 	if (!statvfs(ctf->options->path, &room) && room.f_bavail * room.f_frsize < 1 << 20)
-		return fail(ctf, -ENOSPC, "there is no room left for it");
+		return fail(ctf, -ENOSPC, "the disk is full");
 	return fail(ctf, -EIO, "Babeltrace, which writes it, was ended by signal %d",
 		    WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
-/* It has something to tell, or has ended; false: told to stop before */
+/* Wait until the writer reports or ends; false: a signal came first */
 static bool hear(const struct ctf *ctf, int in)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -240,7 +240,7 @@ static bool hear(const struct ctf *ctf, int in)
 	bool heard = false;
 	size_t i;
 
-	/* they come while it waits, and at no other time: none is missed */
+	/* signals are delivered only in ppoll(), so none is lost between the test and the wait */
 	sigemptyset(&caught);
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaddset(&caught, signals[i]);
@@ -294,14 +294,14 @@ static int run_apart(struct ctf *ctf)
 static void say(const struct ctf *ctf)
 {
 	if (ctf->port.uncommitted)
-		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
+		fprintf(stderr, "%" PRIu64 " events were left out: they had not been finished when the trace was taken\n",
 			ctf->port.uncommitted);
 	if (ctf->port.backwards)
-		fprintf(stderr, "%" PRIu64 " events were earlier than the one before them: they have its time\n",
+		fprintf(stderr, "%" PRIu64 " events were earlier than the event before: exported with the time of that event\n",
 			ctf->port.backwards);
 }
 
-/* bs_next */
+/* bs_next: @cursor is NULL when a pass begins */
 static int next(void *context, struct tb_cursor *cursor, struct tb_view *view)
 {
 	return cursor ? tb_export_next(context, cursor, view) : 0;

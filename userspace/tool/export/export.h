@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracebuf export - what the subcommand and the exporters agree on.
+ * tracebuf export - the interface between the subcommand and the exporters.
  *
- * An exporter is a function that gets a trace and writes all of the selected recording that
- * options->next brings.  A format is a row of the table in cmd/export.c.
+ * An exporter is a function that writes all events of a trace that options->next() returns.  Each
+ * format is a row of the table in cmd/export.c.
  */
 #ifndef TRACEBUF_TOOL_EXPORT_H
 #define TRACEBUF_TOOL_EXPORT_H
@@ -20,22 +20,22 @@ struct why_threads;
 
 /**
  * struct tb_export_options - how to export
- * @verbose: say on standard error what was left out and why; the formats that are one event
- *	after the other have control events, too
- * @error: where an exporter writes what went wrong (without newline)
- * @error_size: bytes there
+ * @verbose: report on standard error what was left out and why; formats that list events also
+ *	list control events
+ * @error: buffer for an error message (without newline)
+ * @error_size: bytes of @error
  * @path: EXPORT_PATH, EXPORT_DIRECTORY: the empty file or directory to write to
- * @base: the clock that times are of, where the format leaves a choice
- * @wanted: of events with a format, by its index: those that @next brings; NULL: all
+ * @base: the clock of times, where the format leaves a choice
+ * @wanted: by index of the format: true if @next returns its events; NULL: it returns all
  * @next: see tb_export_next()
- * @over: for exporters that read in a process of their own: to be told in this one what the
- *	cursor knew at the end: a damaged block, or NULL; how many elements were left out
- * @told_to_stop: not zero once it is, by a signal
+ * @over: an exporter that reads the trace in another process calls it in this one, with the state
+ *	of its cursor at the end: a damaged block, or NULL; the number of uncommitted elements
+ * @told_to_stop: not zero after a signal that ends the command
  * @context: for @next, @over
  * @symbols: names for functions, for formats that show events as text; NULL: none
  * @fields: formats that are text show all fields of an event
- * @why: perfetto shows the time of these threads by causes, on CLOCK_BOOTTIME; NULL: of none
- * @one_event: the events wanted of the kernel are all called the same
+ * @why: perfetto shows why these threads waited, on CLOCK_BOOTTIME; NULL: no threads
+ * @one_event: all wanted events of the kernel have the same name
  */
 struct tb_export_options {
 	int    verbose;
@@ -57,8 +57,8 @@ struct tb_export_options {
 };
 
 /**
- * tb_export_next - the next event that is to be exported; as tb_cursor_next()
- * Return: also -EINTR: told to stop.
+ * tb_export_next - read the next event that is to be exported
+ * Return: as tb_cursor_next(); -EINTR: a signal ends the command.
  */
 static inline int tb_export_next(const struct tb_export_options *options,
 				 struct tb_cursor *cursor, struct tb_view *view)
@@ -69,9 +69,9 @@ static inline int tb_export_next(const struct tb_export_options *options,
 }
 
 /*
- * Exporters: @trace has no cursor open; @out is a binary stream, not closed, NULL for formats
- * that write to options->path.
- * Return: 0, or -errno (write errors included); text in options->error if there is more to say.
+ * Exporters: @trace has no open cursor.  @out is a binary stream that the caller closes; NULL for
+ * formats that write to options->path.
+ * Return: 0, or -errno (also of writing); options->error may have a message.
  */
 typedef int tb_exporter(struct tb_trace *trace, FILE *out,
 			const struct tb_export_options *options);
@@ -83,12 +83,12 @@ tb_exporter tb_export_perfetto, tb_export_json, tb_export_jsonl,
 
 struct jsonl;
 
-/* @base: of times; NULL: ENOMEM */
+/* @base: clock of times.  NULL: ENOMEM */
 struct jsonl *jsonl_open(const struct tb_trace *trace, FILE *out,
 			 enum tb_timebase base);
 /* Errors are kept until jsonl_close() */
 void jsonl_event(struct jsonl *jsonl, const struct tb_view *view);
-/* Writes what is left; 0 or -errno */
+/* Write buffered data, free @jsonl; 0 or the first -errno */
 int jsonl_close(struct jsonl *jsonl);
 
 #endif /* TRACEBUF_TOOL_EXPORT_H */

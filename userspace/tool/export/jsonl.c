@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - one JSON object per event, a line each.
+ * tracebuf export - each event as a line with a JSON object.
  *
  *   {"time":5000002001,"cpu":0,"pid":100,"tid":100,"comm":"bash","context":"..",
  *    "type":"event","system":"irq","name":"softirq_entry","fields":{"vec":1,"vec_name":"TIMER"}}
  *
- * What is not known is not there: the CPU of what programs write, for example.
+ * Unknown members are left out, for example the CPU of records of programs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ int jsonl_close(struct jsonl *jsonl)
 	return result;
 }
 
-/* Two letters in quotes: nothing to escape */
+/* Two letters, none of which needs escaping */
 static void write_context(struct out *out, const struct tb_view *view)
 {
 	char *at;

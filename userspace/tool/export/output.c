@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where an export goes.  A file or a directory gets its name when it is complete, and has another
- * one beside it until then; what stood there before stays until then, too.  Pipes
- * and devices are written to as they are.
+ * The output of an export.  A file or directory is written under a temporary name beside the
+ * target, and replaces the target when it is complete.  Pipes and devices are written directly.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,8 +22,8 @@ static int cannot(const struct output *output)
 }
 
 /*
- * What is made of a trace tells the same secrets: whoever may not read the trace may not read that.
- * The bits of files are those of the trace without what umask takes away.
+ * Give the export the mode of the trace less umask, and its group: an export has the secrets of the
+ * trace, so only users that may read the trace may read it.
  */
 static void inherit(struct output *output, const char *trace)
 {
@@ -42,24 +41,24 @@ static void inherit(struct output *output, const char *trace)
 	output->file_mode = (output->file_mode & ~mask) | 0600;
 }
 
-/* A directory can be entered by those who can read it */
+/* Users that can read a directory can also enter it */
 static mode_t directory_mode(mode_t mode)
 {
 	return mode | (mode & 0444) >> 2;
 }
 
-/* The group's bits are for the trace's group: another one gets what all others get */
+/* The group bits are for the group of the trace: any other group gets the bits of others */
 static mode_t for_group(const struct output *output, gid_t group, mode_t mode)
 {
 	return group == output->group ? mode : (mode & ~0070u) | (mode & 0007) << 3;
 }
 
-/* @fd is new; @mode: what it is to have.  There are file systems that know no such thing. */
+/* Give the new file @fd group and mode.  Errors are ignored: some file systems have neither */
 static void set_access(const struct output *output, int fd, mode_t mode)
 {
 	struct stat made;
 
-	/* who is not in that group cannot, and then its bits are not given */
+	/* fails if the user is not in the group; for_group() then withholds its bits */
 	if (output->group != (gid_t)-1 && fchown(fd, (uid_t)-1, output->group) < 0)
 		errno = 0;
 	if (!fstat(fd, &made) && fchmod(fd, for_group(output, made.st_gid, mode)) < 0)
@@ -67,8 +66,8 @@ static void set_access(const struct output *output, int fd, mode_t mode)
 }
 
 /*
- * An empty file or directory beside the target; EXIT_*.  @mode: of what is replaced; 0: there is
- * nothing of that name.  A directory is closed to others until all in it has its bits.
+ * Create an empty file or directory beside the target; EXIT_*.  @mode: of the target that will be
+ * replaced; 0: there is none.  A directory stays closed to others until set_all_access().
  */
 static int make_beside(struct output *output, mode_t mode)
 {
@@ -123,7 +122,7 @@ static int open_stdout(struct output *output)
 	return EXIT_FINE;
 }
 
-/* An empty one is as good as none */
+/* An empty directory will be replaced */
 static int open_directory(struct output *output, const struct stat *there)
 {
 	struct dirent *entry;
@@ -143,13 +142,13 @@ static int open_directory(struct output *output, const struct stat *there)
 	if (!empty)
 		return complain("%s: is not empty: name a directory that is, or is not there yet (-o)",
 				output->name);
-	/* through symbolic links, which stay */
+	/* replace the target of symbolic links, not the links */
 	output->target = realpath(output->name, NULL);
 	return output->target ? open_new(output, there->st_mode & 07777) :
 				cannot(output);
 }
 
-/* Something of that name is there already */
+/* The target exists */
 static int open_existing(struct output *output, const struct stat *there,
 			 const char *trace)
 {
@@ -171,7 +170,7 @@ static int open_existing(struct output *output, const struct stat *there,
 	    from.st_ino == there->st_ino)
 		return complain("%s: is the trace itself: name another file (-o)",
 				output->name);
-	/* through symbolic links, which stay */
+	/* replace the target of symbolic links, not the links */
 	output->target = realpath(output->name, NULL);
 	if (!output->target || access(output->target, W_OK))
 		return cannot(output);
@@ -215,7 +214,7 @@ static int remove_one(const char *path, const struct stat *there, int kind,
 	return remove(path);
 }
 
-/* The bits of all that was written into a directory, and at last its own */
+/* Set group and mode of all files in the new directory, and then of the directory */
 static int set_all_access(const struct output *output)
 {
 	char *paths[] = { output->path, NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where an export goes: nothing that has that name is half an export, or one that broke off.
+ * The output of an export, which gets its name only when it is complete.
  */
 #ifndef TRACEBUF_EXPORT_OUTPUT_H
 #define TRACEBUF_EXPORT_OUTPUT_H
@@ -8,20 +8,19 @@
 
 
 enum output_kind {
-	OUTPUT_STREAM,		/* what is written one byte after the other */
-	OUTPUT_PATH,		/* a file that needs a name */
+	OUTPUT_STREAM,		/* a stream: a file, pipe or device */
+	OUTPUT_PATH,		/* a file that the exporter opens by its name */
 	OUTPUT_DIRECTORY,
 };
 
 /**
  * struct output - a file, directory, pipe or device
  * @name: for messages
- * @stream: OUTPUT_STREAM: to write to
- * @path: else: to be written to, an empty file or directory; what is not finished has this
- *	name, beside the one it is to get.  NULL: a stream that has no other name
- * @target: the name it is to get
+ * @stream: OUTPUT_STREAM: the stream to write to
+ * @path: the temporary file or directory beside @target; NULL: a pipe or device
+ * @target: the name that output_finish() gives it
  * @mode: of the directory that is replaced; 0: there is none
- * @file_mode, @group: who may read files: the bits and the group of the trace
+ * @file_mode, @group: mode and group of new files, from the trace
  */
 struct output {
 	const char *name;
@@ -33,15 +32,17 @@ struct output {
 	gid_t group;
 };
 
-/* @trace: the file that is exported, which @name must not be, and whose bits a new file gets; NULL:
- *  there is none, and a new file is for its owner alone.  Complains, EXIT_* */
+/*
+ * Open @name.  @trace: the exported file: @name must be another one; a new file gets its mode and
+ * group.  NULL: there is none, and only the owner can read a new file.  Complains, EXIT_*
+ */
 int output_open(struct output *output, const char *name, const char *trace,
 		enum output_kind kind);
 
-/* The export is complete: it gets its name.  Complains, EXIT_* */
+/* Rename the complete export to its name.  Complains, EXIT_* */
 int output_finish(struct output *output);
 
-/* It is not: what there is of it goes */
+/* Remove an export that is not complete */
 void output_drop(struct output *output);
 
 #endif /* TRACEBUF_EXPORT_OUTPUT_H */

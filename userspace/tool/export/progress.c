@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How far an export has come, on a terminal: percent of the recording's blocks, events, events
- * a second.  Blocks of a CPU are read in their order, and those of all CPUs by time, so where
- * in the file an event is says how far it is.
+ * Show the progress of an export on a terminal: percent, events, events per second.  Percent is the
+ * position in the file of the events read: it grows, because the cursor reads the blocks of a CPU
+ * in their order, and merges CPUs by time.
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How far an export has come, on a terminal.
+ * Show the progress of an export on a terminal.
  */
 #ifndef TRACEBUF_EXPORT_PROGRESS_H
 #define TRACEBUF_EXPORT_PROGRESS_H
@@ -10,13 +10,13 @@
 
 
 /**
- * struct progress - how far
- * @shown: standard error is a terminal, and it may be said
- * @events: exported
- * @steps: until it is looked at the clock again
- * @begin, @end: of the recording in the file, bytes
- * @reached: the furthest that was read
- * @start_ms, @said_ms: when it began, and when it was said last
+ * struct progress - the state
+ * @shown: show it: standard error is a terminal, and the command is not quiet
+ * @events: number of exported events
+ * @steps: events until progress_step() looks at the clock again
+ * @begin, @end: offsets of the recording's first and last block in the file
+ * @reached: the largest offset that was read
+ * @start_ms, @said_ms: time of the start and of the last output
  */
 struct progress {
 	bool     shown;
@@ -30,10 +30,10 @@ struct progress {
 void progress_start(struct progress *progress, const struct tb_trace *trace,
 		    unsigned int recording, bool quiet);
 void progress_show(struct progress *progress);
-/* Leaves no trace on the terminal */
+/* Clear the line on the terminal */
 void progress_end(const struct progress *progress);
 
-/* Another event was read */
+/* Call it for each event that was read */
 static inline void progress_step(struct progress *progress,
 				 const struct tb_view *view)
 {

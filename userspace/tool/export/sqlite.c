@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - a SQLite database, for questions.
+ * tracebuf export - a SQLite database, for queries.
  *
- * Everything is in one transaction without a journal: the file gets its name when it is
- * complete, so there is nothing to roll back to.
+ * All writes are one transaction without a journal: the file gets its name when it is complete, so
+ * no transaction is ever rolled back.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "export.h"
 #include "tool/tables/tables.h"
 #include "analysis/spans.h"
-
-/* ---- the whole ---- */
 
 static void prepare(struct db *db)
 {

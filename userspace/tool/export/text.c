@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - the text that print shows.
+ * tracebuf export - events as lines of text, as 'tracebuf print' shows them.
  */
 #include <errno.h>
 #include "export.h"

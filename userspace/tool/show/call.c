@@ -2,8 +2,8 @@
 /*
  * System calls with their arguments as text; see call.h.
  *
- * What has the names of arguments is a table of all calls (module/events/calls.tab), by the name of
- * the call.  Recordings of older modules have six arguments of each call, and no text.
+ * Names of arguments come from a table by name of the call (module/events/calls.tab).  Recordings
+ * of older modules have six arguments of each call, and no text.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *text, const c
 	text->used += length > 0 ? (size_t)length : 0;
 }
 
-/* Nothing a terminal would obey */
+/* Put a text in quotes, with control characters and bytes beyond ASCII as \xNN */
 static void put_quoted(struct text *text, const char *from, size_t length)
 {
 	size_t i;
@@ -70,7 +70,7 @@ static int compare(const void *name, const void *call)
 	return strcmp(name, ((const struct call *)call)->name);
 }
 
-/* Text number @index that was recorded with the call; false: there is none */
+/* Put text number @index that was recorded with the call; false: there is none */
 static bool put_path(struct text *text, const struct tb_view *view, unsigned int index)
 {
 	const struct tb_format_field *field = tb_format_field(view->format,
@@ -137,7 +137,7 @@ static void put_args(struct text *text, const struct call *call, const struct tb
 
 		if (tb_field_item(view, field, i, &value))
 			break;
-		/* the kernel looks at the mode only if a file may be made */
+		/* the kernel ignores the mode unless the flags before it can create a file */
 		if (class == CALL_CREATE && !(before & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 			break;
 		before = value;

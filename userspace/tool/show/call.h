@@ -21,19 +21,19 @@ enum call_class {
 };
 
 /**
- * call_print - the beginning or the end of a system call as text
+ * call_print - write the beginning or the end of a system call as text
  *
  * "NR 257 openat (dfd=AT_FDCWD, filename="/etc/passwd", flags=O_RDONLY|O_CLOEXEC)",
- * "NR 257 openat = -2 (ENOENT)", "NR 9 mmap = 0x7f5e6c3a1000".  Only of wide forms.
- * Return: like snprintf(); -ENOTSUP: @view is something else.
+ * "NR 257 openat = -2 (ENOENT)", "NR 9 mmap = 0x7f5e6c3a1000".
+ * Return: like snprintf(); -ENOTSUP: @view is another event, or a compact form.
  */
 int call_print(const struct tb_trace *trace, const struct tb_view *view, char *buffer, size_t size);
 
 /**
- * call_value - an argument with a name, or names, as text
+ * call_value - write an argument as names
  * @class: CALL_FD or later
  *
- * Names are those of the architecture that this was compiled for.  Return: like snprintf().
+ * Names are those of the architecture that the tool was compiled for.  Return: like snprintf().
  */
 int call_value(enum call_class class, uint64_t value, char *buffer, size_t size);
 

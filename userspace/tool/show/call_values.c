@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arguments of system calls that have names, from the C library's and the kernel's headers.
+ * Names for arguments of system calls, from the headers of the C library and the kernel.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ struct named {
 
 #define N(name) { #name, (uint64_t)(unsigned int)(name) }
 
-/* Those of several bits come before those that are a part of them */
+/* Flags of several bits come before flags that are a part of them */
 static const struct named open_flags[] = {
 	N(O_TMPFILE), N(O_SYNC), N(O_CREAT), N(O_EXCL), N(O_NOCTTY), N(O_TRUNC), N(O_APPEND),
 	N(O_NONBLOCK), N(O_DSYNC), N(O_ASYNC), N(O_DIRECT), N(O_DIRECTORY), N(O_NOFOLLOW),
@@ -145,7 +145,7 @@ static int put_name(const struct named *named, uint64_t value, char *buffer, siz
 	       snprintf(buffer, size, "%" PRId32, (int32_t)value);
 }
 
-/* "FIRST|A|B|0x100"; @first may be NULL; "0": nothing of it is there */
+/* Write "FIRST|A|B|0x100", or "0" if that would be empty; @first may be NULL */
 static int put_flags(const char *first, const struct named *named, uint64_t value, char *buffer,
 		     size_t size)
 {
@@ -177,7 +177,7 @@ static int put_open(uint64_t value, char *buffer, size_t size)
 {
 	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE" };
 
-	/* O_LARGEFILE, which says nothing for programs of 64 bits */
+	/* without O_LARGEFILE (0100000), which means nothing for programs of 64 bits */
 	return put_flags(access[value & O_ACCMODE], open_flags,
 			 value & UINT32_MAX & ~(uint64_t)(O_ACCMODE | 0100000), buffer, size);
 }

@@ -47,7 +47,6 @@ const char *cause_irq(const struct why *why, int64_t who, char *text, size_t siz
 	return text;
 }
 
-/* A line of the tree, without figures */
 const char *cause_text(const struct why *why, const struct why_node *node, char *text,
 			      size_t size)
 {
@@ -133,7 +132,7 @@ static void json_irq(const struct why *why, int64_t who, struct out *out)
 	}
 }
 
-/* The node's own fields: who it is, by numbers and names */
+/* Write the members "cause" to "text" of @node */
 static void json_who(const struct why *why, const struct why_node *node, struct out *out)
 {
 	char text[256];

@@ -2,10 +2,9 @@
 /*
  * Names for the addresses of user stacks; see frames.h.
  *
- * A file is used only if its build ID is that of the file that ran.  Symbols and debug information
- * come from elfutils' libdwfl, which also finds those in separate files; names are demangled by
- * libiberty.  Both are given whole files, and a place in one: it does not matter where in memory
- * it was, or whether the process still exists.
+ * A file is used only if it has the build ID of the file that ran.  libdwfl of elfutils finds
+ * symbols and debug information, also in separate files; libiberty demangles names.  Addresses are
+ * looked up as offsets in files, so the process need not exist any more.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -31,7 +30,7 @@
 
 enum trouble { FINE = 0, NO_FILE, OTHER_BUILD, NO_ID, NO_SYMBOLS };
 
-/* A file with code; @place: those at which addresses were looked up */
+/* A file with code */
 struct code_file {
 	char    *path;
 	unsigned char build_id[BUILD_ID_MAX];
@@ -39,9 +38,10 @@ struct code_file {
 	Dwfl    *dwfl;
 	Dwfl_Module *module;
 	enum trouble trouble;
-	uint64_t unnamed;		/* places without a name */
+	uint64_t unnamed;		/* number of places without a name */
 };
 
+/* An offset in a file that was looked up */
 struct place {
 	const struct code_file *file;
 	uint64_t offset;
@@ -53,18 +53,18 @@ static void *files, *places, *names;	/* trees */
 static const char *debug_dir;
 static char *debug_path;
 
-/* ---- where files are ---- */
+/* ---- finding files ---- */
 
 void frames_debug_dir(const char *folder)
 {
 	debug_dir = folder;
 	free(debug_path);
-	/* as gdb: beside the file, below the usual folder, and there */
+	/* search as gdb: beside the file, below /usr/lib/debug, and in @folder */
 	if (asprintf(&debug_path, ":.debug:/usr/lib/debug:%s", folder) < 0)
 		debug_path = NULL;
 }
 
-/* A file without an ID is taken for the one that had none */
+/* True if @fd has the build ID of @file, or if neither has one */
 static bool is_build(int fd, const struct code_file *file)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -82,7 +82,7 @@ static bool is_build(int fd, const struct code_file *file)
 	return same;
 }
 
-/* The file, open, if it is the one that ran; else -1 and file->trouble */
+/* Open @path if it is the file that ran; else return -1 and set file->trouble */
 static int open_build(struct code_file *file, const char *path)
 {
 	int fd = plain_file_open(AT_FDCWD, path, 0);
@@ -140,7 +140,7 @@ static void open_file(struct code_file *file)
 	if (file->dwfl)
 		file->module = dwfl_report_offline(file->dwfl, file->path, file->path, fd);
 	if (!file->module)
-		close(fd);		/* else it is libdwfl's */
+		close(fd);		/* otherwise libdwfl owns it */
 	if (file->dwfl)
 		dwfl_report_end(file->dwfl, NULL, NULL);
 	file->trouble = file->module ? FINE : NO_SYMBOLS;
@@ -187,9 +187,9 @@ static struct code_file *file_of(const struct tb_code *code)
 	return file;
 }
 
-/* ---- what is there ---- */
+/* ---- looking up ---- */
 
-/* The address libdwfl has for the byte at @offset of the file */
+/* Convert @offset in the file to libdwfl's address */
 static bool address_of(Dwfl_Module *module, uint64_t offset, Dwarf_Addr *address)
 {
 	GElf_Addr bias;
@@ -209,7 +209,7 @@ static bool address_of(Dwfl_Module *module, uint64_t offset, Dwarf_Addr *address
 	return false;
 }
 
-/* Is the instruction before that place a system call?  Then a thread in the kernel is there */
+/* True if the instruction before @offset is a system call, to which the kernel returns */
 static bool after_syscall(Dwfl_Module *module, uint64_t offset)
 {
 	static const unsigned char amd64[] = { 0x0f, 0x05 }, arm64[] = { 0x01, 0x00, 0x00, 0xd4 };
@@ -235,7 +235,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* A line of text, kept once; NULL: no memory */
+/* Demangle @name; return one line of UTF-8, the same pointer for equal names; NULL: no memory */
 static const char *readable(const char *name)
 {
 	char *plain = cplus_demangle(name, DMGL_NO_OPTS | DMGL_AUTO);
@@ -265,7 +265,7 @@ static const char *die_name(Dwarf_Die *die)
 	       dwarf_formstring(&attribute) : NULL;
 }
 
-/* The functions that are inlined at @address, innermost first; how many.  As eu-stack(1) does */
+/* Find functions inlined at @address, innermost first, as eu-stack(1) does; return the number */
 static unsigned int inlined_at(Dwfl_Module *module, Dwarf_Addr address, struct frame *frames)
 {
 	Dwarf_Die *unit, *scopes = NULL, *chain = NULL;
@@ -303,7 +303,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] && path[0] == '/' && path[1] != '/' ? slash + 1 : path;
 }
 
-/* Fills in @frames, INLINED_MAX + 1 of them; how many */
+/* Fill in up to INLINED_MAX + 1 @frames; return the number */
 static unsigned int look_up(struct code_file *file, uint64_t offset, struct frame *frames)
 {
 	const char *name = NULL;
@@ -316,7 +316,7 @@ static unsigned int look_up(struct code_file *file, uint64_t offset, struct fram
 	if (file->module && address_of(file->module, offset, &address)) {
 		used = inlined_at(file->module, address, frames);
 		name = dwfl_module_addrinfo(file->module, address, &into, &symbol, NULL, NULL, NULL);
-		/* libdwfl takes the nearest one before where no symbol contains the address */
+		/* without a symbol that contains the address libdwfl returns the one before it */
 		if (name && (!*name || (symbol.st_size && into >= symbol.st_size)))
 			name = NULL;
 	}
@@ -370,7 +370,7 @@ unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view,
 	static struct frame bare;
 	static char text[24];
 	uint32_t pid = view->task && view->task->tgid ? view->task->tgid : view->tid;
-	/* all but the innermost are return addresses: the call is before them */
+	/* all addresses but the innermost are return addresses: look up the call before them */
 	uint64_t address = view->user_stack[index] - (index > 0);
 	const struct place *place = NULL;
 	struct code_file *file;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names for the addresses of user stacks: from the files that were mapped there, by elfutils.
+ * Names for the addresses of user stacks, from the files that were mapped there, by elfutils.
  *
- * One resolver for the whole process: what it has learned of a file is kept until the end.
+ * All state is global: names and files are kept until the process ends.
  */
 #ifndef TRACEBUF_FRAMES_H
 #define TRACEBUF_FRAMES_H
@@ -14,12 +14,12 @@
 
 /**
  * struct frame - one function of a stack
- * @name: demangled; "libc.so.6+0x2a1f0" where the file has no symbol there; "0x7f..." where the
- *	trace does not say which file it is
- * @file: path of the file; NULL: not known
+ * @name: demangled; "libc.so.6+0x2a1f0" if the file has no symbol there; "0x7f..." if the trace
+ *	does not have the file
+ * @file: path of the file; NULL: unknown
  * @offset: bytes from the start of the function; 0 if @inlined
- * @named: @name is that of a function
- * @inlined: into the function of the next frame, which is of the same address
+ * @named: @name is a function
+ * @inlined: inlined into the function of the next frame, which has the same address
  */
 struct frame {
 	const char *name;
@@ -28,20 +28,19 @@ struct frame {
 	bool named, inlined;
 };
 
-/* Also look for files and their debug information in @folder, as its /.build-id/ or path says */
+/* Also search @folder for files and their debug information, by build ID or path */
 void frames_debug_dir(const char *folder);
 
 /**
- * frames_of - the functions at address @index of the user stack of @view
- * @frames: out: innermost first; names are valid until the process ends, the list until the next
- *	call
+ * frames_of - find the functions at address @index of the user stack of @view
+ * @frames: out: innermost first; valid until the next call, names with @file for ever
  *
- * Return: how many, at least 1.
+ * Return: the number of functions, at least 1.
  */
 unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view, uint32_t index,
 		       const struct frame **frames);
 
-/* Say on @out which files there were no names for, and why; nothing if all had */
+/* List on @out the files that have no names for some addresses, and why */
 void frames_remarks(FILE *out);
 
 #define DEBUG_DIR_HELP \

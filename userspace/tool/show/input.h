@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The trace file that a command reads: which one it is, opening it, and its damage.
+ * The trace file that a command reads: choose it, open it, report its damage.
  */
 #ifndef TRACEBUF_INPUT_H
 #define TRACEBUF_INPUT_H

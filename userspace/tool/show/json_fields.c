@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The values of an event as a JSON object.  What stands before the values of an event of the
- * kernel is always the same, so it is written once, when the first of them comes by.
+ * The values of an event as a JSON object.  The keys of an event of the kernel are always the same,
+ * so make_keys() formats them once, at the first event of a format.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include "frames.h"
 #include "print_stack.h"
 
-/* Values of one record whose names are looked at for others that are the same */
+/* Values of a record that write_value() compares the names of */
 #define NAMES_MAX 1024
 
-/* "name": and "name_name": of one field */
+/* Places of "name": and "name_name": of one field in keys.text */
 struct key {
 	uint32_t at, length;
 	uint32_t meaning_at, meaning_length;
@@ -28,8 +28,8 @@ struct json_fields {
 	const struct tb_trace *trace;
 	enum tb_timebase base;
 	struct out *out;
-	uint32_t count;			/* of values of this event */
-	bool comma;			/* before the first of them */
+	uint32_t count;			/* values of this event so far */
+	bool comma;			/* write a comma before the first */
 	const char *names[NAMES_MAX];
 	struct out scratch;
 	struct keys *keys[];		/* by format index */
@@ -139,7 +139,7 @@ static void write_fields(struct json_fields *fields, struct out *out,
 
 /* ---- all others ---- */
 
-/* How many of the values before have this name */
+/* Return the number of earlier values with this name */
 static uint32_t same_names(const struct json_fields *fields, const char *name)
 {
 	uint32_t i, same = 0;
@@ -195,7 +195,7 @@ void json_fields_write(struct json_fields *fields, struct out *out,
 	out_char(out, '}');
 }
 
-/* ---- what goes with an event ---- */
+/* ---- stacks and counters ---- */
 
 static void write_address(const struct tb_trace *trace, struct out *out,
 			  uint64_t ip)

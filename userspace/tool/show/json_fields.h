@@ -11,23 +11,23 @@
 
 struct json_fields;
 
-/* For the recording of @trace that is selected; times of losses are of @base; NULL: ENOMEM */
+/* For the selected recording of @trace; times of losses are on clock @base; NULL: ENOMEM */
 struct json_fields *json_fields_open(const struct tb_trace *trace,
 				     enum tb_timebase base);
 void json_fields_close(struct json_fields *fields);
 
 /*
- * {"name":value,...} of all values of @view.  Where a number stands for something, "NAME_name"
- * says for what; what a program calls the same as another is "NAME#2".
+ * Write {"name":value,...} with all values of @view.  If a number stands for a name, "NAME_name" is
+ * that name.  The second value with the same name of a program is "NAME#2".
  */
 void json_fields_write(struct json_fields *fields, struct out *out,
 		       const struct tb_view *view);
 
-/* The members of that object without its braces, a comma before each if @comma is true */
+/* Write the members of that object without its braces; @comma: and with a comma before the first */
 void json_members_write(struct json_fields *fields, struct out *out,
 			const struct tb_view *view, bool comma);
 
-/* What goes with an event, if it does: ["schedule+0x12",...], ["0x1234",...], {"cycles":1,...} */
+/* Stacks and counters of an event: ["schedule+0x12",...], ["0x1234",...], {"cycles":1,...} */
 void json_stack_write(const struct tb_trace *trace, struct out *out,
 		      const struct tb_view *view);
 void json_user_stack_write(const struct tb_trace *trace, struct out *out,
@@ -35,7 +35,7 @@ void json_user_stack_write(const struct tb_trace *trace, struct out *out,
 void json_counters_write(const struct tb_trace *trace, struct out *out,
 			 const struct tb_view *view);
 
-/* ,"stack":[...],"user_stack":[...],"counters":{...}: those that there are */
+/* Write ,"stack":[...],"user_stack":[...],"counters":{...}; leave out those that the event lacks */
 void json_extras_write(const struct tb_trace *trace, struct out *out,
 		       const struct tb_view *view);
 

@@ -11,10 +11,10 @@
 
 #define NS_PER_S 1000000000ull
 #define DIGITS "0123456789"
-#define NEAR_BLOCKS 64		/* how many blocks before the file's end are looked at */
+#define NEAR_BLOCKS 64		/* blocks at the end of the file that ticks_near_end() reads */
 #define MARKS_SHOWN 8		/* in a message */
 
-/* ---- how they are written ---- */
+/* ---- parsing ---- */
 
 static const struct {
 	const char *name;
@@ -26,7 +26,7 @@ static const struct {
 
 #define NR_UNITS (sizeof(units) / sizeof(units[0]))
 
-/* "12.000000345", exactly; with one of the first @nr_units.  0, -EINVAL, -ERANGE */
+/* Parse "12.000000345" with one of the first @nr_units as nanoseconds.  0, -EINVAL, -ERANGE */
 static int parse_span(const char *text, size_t nr_units, uint64_t *ns)
 {
 	size_t whole = strspn(text, DIGITS), part = 0, i;
@@ -54,7 +54,7 @@ static int parse_span(const char *text, size_t nr_units, uint64_t *ns)
 	return 0;
 }
 
-/* Exactly @digits digits from @min to @max, and @end behind them, which @text is set behind */
+/* Parse @digits digits from @min to @max and the character @end; set @text behind it */
 static int parse_field(const char **text, size_t digits, unsigned int min, unsigned int max,
 		       char end, unsigned int *value)
 {
@@ -143,7 +143,7 @@ int moment_parse(const struct command *command, const char *text, struct moment 
 	return EXIT_FINE;
 }
 
-/* ---- the first and the last event ---- */
+/* ---- ticks of times, and of the first and last event ---- */
 
 uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
 {
@@ -180,8 +180,8 @@ uint64_t ticks_near_end(const struct tb_trace *trace)
 	return ticks;
 }
 
-/* Find the first event from @from on that is not the trace's own, or the last one if @last.
- * 1 there is one, 0, -ENOMEM */
+/* Find the first (@last: the last) event from @from on that is no control event.  1: found, 0,
+ * -ENOMEM */
 static int find_event(struct tb_trace *trace, uint64_t from, bool last, uint64_t *ticks)
 {
 	struct tb_cursor *cursor;
@@ -213,7 +213,7 @@ static int last_ticks(struct tb_trace *trace, uint64_t *ticks)
 	uint64_t near = ticks_near_end(trace);
 	int result = find_event(trace, near, true, ticks);
 
-	/* the block may be damaged, or have events of the trace itself alone */
+	/* the blocks near the end may be damaged, or have only control events */
 	return result || !near ? result : find_event(trace, 0, true, ticks);
 }
 
@@ -238,7 +238,7 @@ static uint64_t ns_on_day(const struct moment *moment, const struct tm *date)
 	return (uint64_t)time * NS_PER_S + moment->ns % NS_PER_S;
 }
 
-/* The first time from @from to @to, ns of the real clock, at which clocks show @moment */
+/* Return the first time from @from to @to (ns of CLOCK_REALTIME) at which clocks show @moment */
 static uint64_t find_on_clock(const struct moment *moment, uint64_t from, uint64_t to)
 {
 	time_t start = (time_t)(from / NS_PER_S);
@@ -248,7 +248,7 @@ static uint64_t find_on_clock(const struct moment *moment, uint64_t from, uint64
 
 	if (!localtime_r(&start, &date))
 		return found;
-	/* clocks show an hour twice, or not at all, when daylight saving time ends or begins */
+	/* clocks show an hour twice when daylight saving time ends, and skip one when it begins */
 	for (day = 0; day <= 2; day++)
 		for (dst = 0; dst <= 1; dst++) {
 			tm = date;
@@ -347,7 +347,7 @@ struct marks {
 	bool more;
 };
 
-/* Replace what a terminal would obey */
+/* Note a mark once, without control characters */
 static void note_mark(struct marks *marks, const char *text, size_t length)
 {
 	char *shown = marks->list[marks->count < MARKS_SHOWN ? marks->count : 0];
@@ -420,7 +420,7 @@ static int find_mark(const struct moment *moment, struct tb_trace *trace, uint64
 	return -ENODATA;
 }
 
-/* ---- which tick it is ---- */
+/* ---- any moment as ticks ---- */
 
 int moment_ticks(const struct moment *moment, struct tb_trace *trace, enum tb_timebase base,
 		 uint64_t after, uint64_t *ticks, char *lack, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The times of --from and --to: how they are written, and which tick of a recording they are.
+ * The times of --from and --to: parse them, and find their ticks in a recording.
  */
 #ifndef TRACEBUF_MOMENT_H
 #define TRACEBUF_MOMENT_H
@@ -12,7 +12,7 @@
 #include "tool/command/command.h"
 
 enum moment_kind {
-	MOMENT_CLOCK,		/* 12.5: of the clock of -T */
+	MOMENT_CLOCK,		/* 12.5: on the clock of -T */
 	MOMENT_AFTER_FIRST,	/* +200ms: after the recording's first event */
 	MOMENT_BEFORE_LAST,	/* -2s: before the recording's last event */
 	MOMENT_OF_DAY,		/* 14:03:05, local time */
@@ -21,8 +21,8 @@ enum moment_kind {
 };
 
 /**
- * struct moment - a time as the command line says it
- * @ns: all kinds but MOMENT_MARK; of MOMENT_OF_DAY and MOMENT_OF_DATE since midnight
+ * struct moment - a time of the command line
+ * @ns: not for MOMENT_MARK; MOMENT_OF_DAY and MOMENT_OF_DATE: since midnight
  * @year, @month, @day: MOMENT_OF_DATE
  * @mark: MOMENT_MARK: its text
  */
@@ -47,21 +47,21 @@ struct moment {
 int moment_parse(const struct command *command, const char *text, struct moment *moment);
 
 /**
- * moment_ticks - the tick of the recording that is selected
+ * moment_ticks - find the tick of a moment in the selected recording
  * @base: the clock of MOMENT_CLOCK
  * @after: the least tick of marks and times of day
  * @ticks: out
- * @lack: out: what to tell the user after -ENODATA, @size bytes
+ * @lack: out: the message to show after -ENODATA, @size bytes
  *
- * Return: 0, -ENOMEM; -ENODATA the recording has no such time.
+ * Return: 0, -ENOMEM; -ENODATA: the recording does not have that time.
  */
 int moment_ticks(const struct moment *moment, struct tb_trace *trace, enum tb_timebase base,
 		 uint64_t after, uint64_t *ticks, char *lack, size_t size);
 
-/* The first tick that is at @ns of @base or later */
+/* Return the first tick at or after @ns of clock @base */
 uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
 
-/* A tick that is not after the last event of the recording that is selected, and usually near */
+/* Return a tick not after the last event of the selected recording, and usually near it */
 uint64_t ticks_near_end(const struct tb_trace *trace);
 
 #endif /* TRACEBUF_MOMENT_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text on its way into a file, and JSON's strings and numbers.
+ * A buffer before a stream, and strings and numbers of JSON.
  */
 #include <errno.h>
 #include <math.h>
@@ -153,7 +153,7 @@ size_t utf8_clean(char *to, const char *text, size_t length)
 	return (size_t)(at - to);
 }
 
-/* What a byte cannot stand for itself; how many bytes of the text that was */
+/* Write the first character of @text escaped or as UTF-8; return its bytes in @text */
 static size_t escape(struct out *out, const char *text, size_t length)
 {
 	static const char letters[] = "\b\f\n\r\t\"\\", after[] = "bfnrt\"\\";
@@ -188,7 +188,7 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Up to the first byte that does not stand for itself, which @length may be */
+/* Write the text before the first byte that is_plain() refuses; return its length */
 static size_t out_plain(struct out *out, const char *text, size_t length)
 {
 	char *at = out->buffer + out->used;

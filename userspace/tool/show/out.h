@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Text on its way into a file, fast: what the formats that are text write with.
+ * A buffer before a stream, faster than stdio, and strings and numbers of JSON.
  */
 #ifndef TRACEBUF_OUT_H
 #define TRACEBUF_OUT_H
@@ -13,14 +13,14 @@
 #include "lib/utf8.h"
 
 #define OUT_BYTES (64u << 10)
-/* What out_room() can ask for at once */
+/* The most bytes that out_room() can reserve */
 #define OUT_ROOM_MAX 256u
 
 /**
  * struct out - a buffer before a stream
  * @error: -errno of the first failure; nothing is written after it
- * @doubles: who reads the JSON has no integers but doubles: out_json_signed() and
- *	out_json_unsigned() write what these do not hold exactly as a string
+ * @doubles: the reader of the JSON has doubles for integers: out_json_signed() and
+ *	out_json_unsigned() write integers that a double cannot hold as strings
  */
 struct out {
 	FILE  *file;
@@ -30,9 +30,9 @@ struct out {
 	char   buffer[OUT_BYTES];
 };
 
-/* What is in the buffer goes to the stream, which is not flushed; the error */
+/* Write the buffer to the stream without flushing it; return the error */
 int out_write(struct out *out);
-/* What does not fit into the buffer */
+/* out_data() for data that do not fit into the buffer */
 void out_long(struct out *out, const char *data, size_t length);
 
 static inline void out_data(struct out *out, const void *data, size_t length)
@@ -45,11 +45,11 @@ static inline void out_data(struct out *out, const void *data, size_t length)
 	out->used += length;
 }
 
-/* Digits of a number, at @at; where they end */
+/* Write the digits of a number at @at; return their end */
 char *put_decimal(char *at, uint64_t value);
 char *put_hex(char *at, uint64_t value);
 
-/* Room for @bytes (OUT_ROOM_MAX at most); out_took() says where what was put there ends */
+/* Reserve @bytes (OUT_ROOM_MAX at most); the caller writes there, then calls out_took() */
 static inline char *out_room(struct out *out, size_t bytes)
 {
 	if (OUT_BYTES - out->used < bytes)
@@ -91,20 +91,20 @@ void out_mask(struct out *out, const void *data, size_t length);
 
 /* ---- JSON ---- */
 
-/* "a string", with its quotes; what is no UTF-8 is U+FFFD, a byte each */
+/* Write "a string" with quotes; each byte that is not UTF-8 becomes U+FFFD */
 void out_json_text(struct out *out, const char *text, size_t length);
 void out_json_string(struct out *out, const char *text);
 
-/* A number, or the string JSON has none for: "NaN", "Infinity" */
+/* A number; for values that JSON has no number for: "NaN", "Infinity", "-Infinity" */
 void out_json_double(struct out *out, double value);
 
-/* "0x1f": many readers of JSON have no numbers of 64 bits */
+/* "0x1f", with quotes: many readers of JSON have no numbers of 64 bits */
 void out_json_hex(struct out *out, uint64_t number);
 void out_json_unsigned(struct out *out, uint64_t number);
 void out_json_signed(struct out *out, int64_t number);
 
-/* @text as UTF-8 without NUL at @to, which has room for three times as much: a U+FFFD for each
- * byte that is none; how long that is */
+/* Copy @text to @to, which has room for 3 * @length bytes; NUL and each byte that is not UTF-8
+ * become U+FFFD.  Return the length */
 size_t utf8_clean(char *to, const char *text, size_t length);
 
 #endif /* TRACEBUF_OUT_H */

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is it safe to give libtraceevent an event to print?
+ * Check that libtraceevent can print an event safely and correctly.
  *
- * It believes what the event says: how many bytes __print_hex() shows, which
- * element of an array is meant, what is divided by.  In a damaged file that can be
- * anything.  So expressions that say how much is read are looked at before:
- * they must be bounded, whatever the fields hold, once the fields they use
- * are known to be; and divisors must be constants.
+ * It trusts lengths, array indexes and divisors in an event, which a damaged file can set to any
+ * value.  So expressions for lengths and indexes must be bounded if the fields in them are, and
+ * divisors must be constants.
  *
- * And will it be understood?  Text that is wrong is worse than numbers: so no operators
- * that libtraceevent takes for others, and no names that it takes for 0.
+ * Wrong text is worse than plain numbers.  So a format is refused if libtraceevent would misread
+ * its operators, or would read a name in it as 0.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -43,7 +41,7 @@ static bool is_constant(const struct tep_print_arg *arg,
 	return !*end && end != arg->atom.atom && value >= min && value <= max;
 }
 
-/* Remember that this field says how much is read */
+/* Note that field @name is a length; false: it cannot be one, or there are too many */
 static bool add_length(struct check *check, const char *name)
 {
 	const struct tb_format_field *field =
@@ -63,6 +61,7 @@ static bool add_length(struct check *check, const char *name)
 	return true;
 }
 
+/* True if @arg has an upper bound as long as the fields in it have; notes these fields */
 static bool is_bounded(struct check *check, const struct tep_print_arg *arg)
 {
 	const struct tep_print_arg *left, *right;
@@ -100,7 +99,7 @@ static bool is_bounded(struct check *check, const struct tep_print_arg *arg)
 	}
 }
 
-/* A field that there is; @dynamic: that says where its data are */
+/* True if the field exists; @dynamic: and points to its data */
 static bool is_field(const struct check *check, const char *name, bool dynamic)
 {
 	const struct tb_format_field *field =
@@ -116,7 +115,7 @@ static bool is_array(const struct tep_print_arg *arg)
 		       arg->type == TEP_PRINT_FIELD);
 }
 
-/* The one function that print_format.c adds: array, count, size of an item */
+/* True for arguments of print_array() in print_format.c: array, count, size of an item */
 static bool is_print_array(struct check *check, const struct tep_print_arg *arg)
 {
 	return arg && arg->type == TEP_PRINT_DYNAMIC_ARRAY &&
@@ -126,7 +125,7 @@ static bool is_print_array(struct check *check, const struct tep_print_arg *arg)
 
 /* ---- operators ---- */
 
-/* How loosely the operator at @text binds, as in C, and its length */
+/* Return the precedence in C of the operator at @text, 1 binds tightest; 0: no operator */
 static int looseness(const char *text, size_t *length)
 {
 	static const char *const ranks[] = {
@@ -150,23 +149,24 @@ static int looseness(const char *text, size_t *length)
 
 #define NESTED 64
 
-/* Operators whose right operands are not complete, the outermost first */
+/* Operators that wait for the end of their right operand, the outermost first */
 struct pending {
 	struct { int loose; char what; } list[NESTED];
 	int count;
-	int base[NESTED];		/* where those of a parenthesis begin */
+	int base[NESTED];		/* for each open parenthesis: its first operator */
 	int depth;
 };
 
-/* Is (a outer b) inner c the same as a outer (b inner c)?  Both are of one rank. */
+/* True if (a outer b) inner c equals a outer (b inner c), for operators of one precedence */
 static bool is_associative(char outer, char inner)
 {
 	return strchr("+&|^", outer) || (outer == '*' && inner == '*');
 }
 
 /*
- * Will libtraceevent understand this operator as C does?  It puts one that binds more loosely
- * than the one before it around that one alone, and another of the same rank into the right operand.
+ * True if libtraceevent understands this operator as C does.  libtraceevent makes only the one
+ * operator before it the left operand of a looser one, and the rest of an expression of one
+ * precedence the right operand.
  */
 static bool is_understood(struct pending *pending, int loose, char what)
 {
@@ -180,7 +180,7 @@ static bool is_understood(struct pending *pending, int loose, char what)
 	    !is_associative(pending->list[top].what, what))
 		return false;
 	if (loose >= 11) {
-		/* "?", ":" and "," separate */
+		/* "?", ":" and "," begin a new expression */
 		pending->count = base;
 		return true;
 	}
@@ -191,7 +191,7 @@ static bool is_understood(struct pending *pending, int loose, char what)
 	return true;
 }
 
-/* Parentheses, in which one begins anew */
+/* Enter or leave parentheses; false: too many, or none is open */
 static bool follow(struct pending *pending, char c)
 {
 	if (c == '(') {
@@ -237,7 +237,7 @@ static bool is_misread(const char *text)
 	return false;
 }
 
-/* libtraceevent does not live through flags or symbols of a field that is not there */
+/* libtraceevent crashes on flags or symbols of a field that does not exist */
 static bool has_fields(const struct tb_format *format)
 {
 	const char *at = format->print;
@@ -258,8 +258,8 @@ static bool has_fields(const struct tb_format *format)
 }
 
 /*
- * libtraceevent divides constants when it parses a format, by 0 as well (SIGFPE).  A number other
- * than 0 and a name are all that the kernel's formats divide by.
+ * libtraceevent divides constants when it parses a format, also by 0 (SIGFPE).  So allow only
+ * divisors of the kernel's formats: a number other than 0, or a name.
  */
 static bool may_divide_by_zero(const char *text)
 {
@@ -287,9 +287,9 @@ int print_check_text(const struct tb_format *format)
 	       !may_divide_by_zero(format->print);
 }
 
-/* ---- what is read ---- */
+/* ---- parsed formats ---- */
 
-/* Of flags and symbols: each is a number, not a name that nobody has told the value of */
+/* True if all values of flags or symbols are numbers, and not names with unknown values */
 static bool are_numbers(const struct tep_print_flag_sym *value)
 {
 	char *end;
@@ -304,7 +304,7 @@ static bool are_numbers(const struct tep_print_flag_sym *value)
 	return true;
 }
 
-/* libtraceevent compares without signs */
+/* True if a field in @arg is signed: libtraceevent compares numbers as unsigned */
 static bool has_sign(const struct check *check, const struct tep_print_arg *arg)
 {
 	const struct tb_format_field *field;
@@ -356,7 +356,7 @@ static bool is_safe(struct check *check, const struct tep_print_arg *arg)
 		return is_array(arg->hex.field) &&
 		       is_bounded(check, arg->hex.size);
 	case TEP_PRINT_INT_ARRAY:
-		return false;		/* print_format.c has its own */
+		return false;		/* print_format.c replaces it by print_array() */
 	case TEP_PRINT_DYNAMIC_ARRAY:
 		return !arg->dynarray.index ||
 		       is_bounded(check, arg->dynarray.index);
@@ -378,8 +378,8 @@ static bool is_safe(struct check *check, const struct tep_print_arg *arg)
 	}
 }
 
-/* A '*' for a width: as much as a field says is put out.  For a precision it only
- * cuts, and for %*ph libtraceevent looks at the length. */
+/* True if a field sets a width ('*'), and so the length of the output.  A precision only cuts text,
+ * and for %*ph libtraceevent checks the length */
 static bool has_width(const char *text)
 {
 	while ((text = strchr(text, '%'))) {

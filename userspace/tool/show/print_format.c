@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events as the kernel's own print formats show them.
+ * Print events with the kernel's own print formats.
  *
- * libtraceevent interprets these formats.  It wants the text of a tracefs
- * "format" file for each event, which tb_format_text() makes of ours, and
- * records as ftrace has them: a header of 8 bytes, of which the first two are the
- * event's id, and then the payload.  So an event is copied behind such a header, into memory
- * that is zero for far longer than anything that print_check() lets through may
- * read of it.
+ * libtraceevent interprets these formats.  It needs the text of a tracefs "format" file for each
+ * event, which tb_format_text() writes, and records of ftrace: a header of 8 bytes, the first two
+ * of which are the id of the event, and the payload.  So an event is copied behind such a header.
+ * The zeros behind it are longer than what formats that pass print_check() can read.
  *
- * This is a part of the tool and not of libtracebuf: a program that reads
- * traces and does not print them needs no libtraceevent.
+ * This is not in libtracebuf, so that programs that do not print events need no libtraceevent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,17 +17,17 @@
 #include "tool/command/command.h"
 
 #define HEADER	8		/* struct trace_entry */
-#define PAYLOAD	65536		/* the most an event can have, and more */
+#define PAYLOAD	65536		/* more than an event can have */
 #define RECORD	(HEADER + 2 * PAYLOAD + PRINT_LENGTH_MAX * PRINT_FACTOR_MAX)
 
 enum state { UNKNOWN = 0, READY, UNUSABLE, NONE };
 
-/* What has become of a format */
+/* A format, prepared at its first event */
 struct shape {
 	enum state state;
 	struct tep_event *event;
-	uint32_t need;			/* bytes that its fields take */
-	bool dynamic;			/* some of them say where the data are */
+	uint32_t need;			/* least bytes of a payload with all fields */
+	bool dynamic;			/* has fields that point to their data */
 	bool lacks;			/* words of the print format are left out */
 	struct print_lengths lengths;
 };
@@ -45,10 +42,10 @@ struct print_format {
 	uint32_t used;			/* bytes of the record's last payload */
 };
 
-/* ---- what libtraceevent calls ---- */
+/* ---- functions that libtraceevent calls ---- */
 
-/* __print_array() as the kernel does it; libtraceevent's is decimal.  Arguments: where the
- * array is, how many items, of how many bytes. */
+/* Print an array as the kernel's __print_array() does; libtraceevent's is decimal.  @args: address
+ * of the array, number of items, bytes of an item */
 static unsigned long long print_array(struct trace_seq *text,
 				      unsigned long long *args)
 {
@@ -88,11 +85,11 @@ static char *resolve(void *context, unsigned long long *address, char **module)
 	name = symbols_find(context, *address, &start);
 	if (name)
 		*address = start;
-	/* it is not written to */
+	/* libtraceevent does not write to the name */
 	return (char *)(uintptr_t)name;
 }
 
-/* ---- one for a recording ---- */
+/* ---- open and close ---- */
 
 struct print_format *print_format_open(const struct tb_trace *trace,
 				       struct symbols *symbols)
@@ -115,7 +112,7 @@ struct print_format *print_format_open(const struct tb_trace *trace,
 		print_format_close(print);
 		return NULL;
 	}
-	/* what it cannot parse is shown otherwise */
+	/* events that it cannot parse are shown as their fields */
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(print->tep, 8);
 	tep_set_file_bigendian(print->tep, TEP_LITTLE_ENDIAN);
@@ -142,7 +139,7 @@ int print_format_symbol(struct print_format *print, uint64_t address,
 
 /* ---- formats ---- */
 
-/* @from becomes @to, which is not longer, and blanks; in all of @text */
+/* Replace @from in @text by @to, which is not longer, and blanks */
 static void replace(char *text, const char *from, const char *to)
 {
 	size_t length = strlen(from);
@@ -154,7 +151,7 @@ static void replace(char *text, const char *from, const char *to)
 	}
 }
 
-/* The next comma between arguments, or the parenthesis that ends them; NULL */
+/* The next comma between arguments, or the parenthesis behind the last one; NULL: neither */
 static char *argument_end(char *text)
 {
 	int depth = 0;
@@ -167,8 +164,8 @@ static char *argument_end(char *text)
 	return NULL;
 }
 
-/* __print_array(a, b, c) becomes our function's (a,(b),c): expressions that are arguments
- * of functions are understood in parentheses only */
+/* Replace __print_array(a, b, c) by our function (a,(b),c): libtraceevent understands expressions
+ * as arguments only in parentheses */
 static void replace_arrays(char *text)
 {
 	static const char name[] = "__print_array(", ours[] = "   " PRINT_ARRAY;
@@ -190,7 +187,7 @@ static void replace_arrays(char *text)
 	}
 }
 
-/* What libtraceevent does not understand, or does otherwise than the kernel */
+/* Replace texts that libtraceevent does not understand, or prints in another way than the kernel */
 static void replace_all(char *text)
 {
 	static const char *const sizes[][2] = {
@@ -208,7 +205,7 @@ static void replace_all(char *text)
 	replace_arrays(text);
 }
 
-/* Is what follows, up to the parenthesis that closes, more than a type or one operand? */
+/* True if the text up to the closing parenthesis is more than a type or one operand */
 static bool is_expression(const char *text)
 {
 	int depth = 0;
@@ -225,8 +222,8 @@ static bool is_expression(const char *text)
 }
 
 /*
- * libtraceevent forgets the parentheses of a right operand: a & (b | c) becomes (a & b) | c.
- * Behind a cast it does not, so there is one: a & (u64)(b | c).  Returns a copy, or NULL.
+ * Return a copy with casts before right operands in parentheses, as in a & (u64)(b | c); NULL: no
+ * memory.  Without a cast libtraceevent drops the parentheses: a & (b | c) becomes (a & b) | c.
  */
 static char *protect_operands(const char *text)
 {
@@ -269,8 +266,8 @@ static struct tep_event *parse(struct print_format *print,
 	free(text);
 	if (!safe)
 		return NULL;
-	/* not the event's own system: "ftrace" would be taken for records that
-	 * have pointers to their formats in them */
+	/* not the event's own system: libtraceevent expects pointers to formats in records of a
+	 * system "ftrace" */
 	if (tep_parse_format(print->tep, &event, safe, strlen(safe),
 			     "tracebuf"))
 		event = NULL;
@@ -328,7 +325,7 @@ void print_format_complain(const struct print_format *print)
 
 /* ---- events ---- */
 
-/* Has the payload all that it says it has? */
+/* True if the payload has all fields and their data, and no length is too large */
 static bool is_whole(const struct shape *shape, const struct tb_view *view)
 {
 	const struct tb_format *format = view->format;
@@ -367,7 +364,7 @@ static void render(struct print_format *print, const struct tb_view *view)
 	tep_print_event(print->tep, &print->text, &record, "%s", TEP_PRINT_INFO);
 }
 
-/* Adds what there is room for; counts on */
+/* Append the part of @text that fits; return the length that the whole would have */
 static size_t put(char *buffer, size_t size, size_t used, const char *text,
 		  size_t length)
 {
@@ -377,7 +374,7 @@ static size_t put(char *buffer, size_t size, size_t used, const char *text,
 	return used + length;
 }
 
-/* The same, with nothing in it that a terminal would obey */
+/* put() with control characters and bytes beyond ASCII as \xNN */
 static size_t put_plain(char *buffer, size_t size, size_t used,
 			const char *text, size_t length)
 {
@@ -421,7 +418,7 @@ int print_format_event(struct print_format *print, const struct tb_view *view,
 	length = print->text.len;
 	if (print->text.state != TRACE_SEQ__GOOD)
 		return -ENOTSUP;
-	/* some formats end their line themselves */
+	/* some formats end with newlines */
 	while (length && text[length - 1] == '\n')
 		length--;
 

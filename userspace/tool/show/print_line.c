@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event as print shows it: one line.
+ * An event as a line of 'tracebuf print'.
  */
 #include <string.h>
 #include "call.h"
@@ -29,7 +29,7 @@ static char *add_text(char *at, const char *text)
 	return at + length;
 }
 
-/* "comm-tid", right-aligned in 23 columns; nothing a terminal would obey */
+/* "comm-tid", right-aligned in 23 columns; bytes that are not printable ASCII become '?' */
 static char *add_task(char *at, const struct tb_view *view)
 {
 	char text[48], *end = text;
@@ -77,7 +77,7 @@ static char *add_time(char *at, const struct print_line *print,
 	return add_decimal(at, ns % 1000000000, 9);
 }
 
-/* What the event says, at most @size bytes; how much there would be */
+/* Write the contents of an event, like snprintf() */
 static int put_text(const struct print_line *print, const struct tb_view *view,
 		    char *buffer, size_t size)
 {
@@ -90,7 +90,7 @@ static int put_text(const struct print_line *print, const struct tb_view *view,
 	return length >= 0 ? length : tb_view_print(print->trace, view, buffer, size);
 }
 
-/* "system:event"; a category is a program's text */
+/* "system:event"; the name of a record is any bytes of a program */
 static char *add_name(char *at, const struct tb_view *view)
 {
 	char spare[24];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An event as print shows it: one line.
+ * An event as a line of 'tracebuf print'.
  */
 #ifndef TRACEBUF_PRINT_LINE_H
 #define TRACEBUF_PRINT_LINE_H
@@ -11,11 +11,11 @@
 #include "tracebuf.h"
 
 /**
- * struct print_line - how lines look
- * @trace: that the events are of
- * @formats: the kernel's print formats, NULL: name=value of all fields
- * @base: the clock shown
- * @ticks: ticks of the trace clock instead
+ * struct print_line - options of lines
+ * @trace: the trace of the events
+ * @formats: the kernel's print formats; NULL: show name=value of all fields
+ * @base: the clock of times
+ * @ticks: show ticks of the trace clock instead
  */
 struct print_line {
 	const struct tb_trace *trace;
@@ -27,7 +27,7 @@ struct print_line {
 /* "h3": two characters for TB_CONTEXT_* */
 char *add_context(char *at, unsigned int context);
 
-/* @view as a line, and stacks and counters on their own */
+/* Print @view as a line, and its stacks and counters in lines of their own */
 void print_line(FILE *out, const struct print_line *print,
 		const struct tb_view *view);
 

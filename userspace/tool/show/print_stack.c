@@ -7,7 +7,7 @@
 #include "frames.h"
 #include "print_stack.h"
 
-/* Nothing a terminal would obey */
+/* Put @text with '?' for bytes that are not printable ASCII */
 static void put_plain(FILE *out, const char *text, size_t length)
 {
 	size_t i;
@@ -46,11 +46,11 @@ int stack_symbol(const struct tb_trace *trace, uint64_t ip, char *text,
 	size_t length, plain;
 	int result;
 
-	/* the byte before an address that is returned to is in the function that called */
+	/* a return address can be behind the end of the caller; the byte before it is not */
 	result = tb_trace_symbol(trace, ip - 1, &name, &length, &offset);
 	if (result < 0)
 		return result;
-	/* "name [module]": the offset is the name's */
+	/* "name [module]": insert the offset behind the name */
 	module = memchr(name, ' ', length);
 	plain = module ? (size_t)(module - name) : length;
 	return snprintf(text, size, "%.*s+0x%" PRIx64 "%.*s", (int)plain, name,

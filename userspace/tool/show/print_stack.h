@@ -7,15 +7,14 @@
 #include "tracebuf.h"
 
 
-/* What belongs to an event, in lines of their own below it: its counters, then
- * its stacks with a line for each address */
+/* Print the counters of an event in a line, then its stacks with a line for each address */
 void print_stack(FILE *out, const struct tb_trace *trace,
 		 const struct tb_view *view);
 
 /* Room for a name with its offset and module; longer ones are cut off */
 #define STACK_SYMBOL_MAX 1024
 
-/* "name+0x12 [module]" of an address that is returned to; like snprintf(), -ENOENT */
+/* Write "name+0x12 [module]" of a return address; like snprintf(), or -ENOENT */
 int stack_symbol(const struct tb_trace *trace, uint64_t ip, char *text,
 		 size_t size);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print formats that need what the trace does not have: constants that the kernel has not told, and
- * variables, as vmemmap_base in "page=%p pfn=0x%lx".  libtraceevent takes them for 0 and would show
- * wrong values, so the words that need them are left out, if other words show their fields.
+ * Print formats that use constants and variables of the kernel that the trace does not have, as
+ * vmemmap_base in "page=%p pfn=0x%lx".  libtraceevent takes them for 0 and would show wrong values.
+ * So words that use them are left out, if other words show their fields.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -82,7 +82,7 @@ static void split_free(struct split *split)
 	free(split->text);
 }
 
-/* The end of the string that begins at @at, behind the quote; NULL: there is none */
+/* The closing quote of the string that begins at @at, behind its quote; NULL: there is none */
 static const char *string_end(const char *at)
 {
 	for (; *at && *at != '"'; at++)
@@ -105,7 +105,7 @@ static const char *argument_end(const char *at)
 	return at;
 }
 
-/* false: it is no print format as the kernel's are, or there is no memory */
+/* False: @print has another syntax than formats of the kernel, or there is no memory */
 static bool split_open(struct split *split, const char *print)
 {
 	const char *end = *print == '"' ? string_end(print + 1) : NULL;
@@ -126,7 +126,7 @@ static bool split_open(struct split *split, const char *print)
 	return !end[strspn(end, " ")];
 }
 
-/* The conversion after @at, with one argument; NULL: there are no more, or it has several */
+/* The next conversion at or after @at; NULL: there is none, or it has several arguments */
 static char *next_conversion(char *at)
 {
 	while ((at = strchr(at, '%')) && at[1] == '%')
@@ -136,7 +136,7 @@ static char *next_conversion(char *at)
 	return at;
 }
 
-/* Leave out word number @wanted, which must have no other conversion; false: it has */
+/* Leave out the word with conversion number @wanted; false: the word has other conversions, too */
 static bool leave_out(char *text, size_t wanted)
 {
 	char *at = next_conversion(text), *begin, *end, *next;
@@ -152,7 +152,7 @@ static bool leave_out(char *text, size_t wanted)
 	if (memchr(begin, '%', (size_t)(at - begin)) || (next && next < end))
 		return false;
 	end += *end == ' ';
-	/* the last word goes with the space before it */
+	/* the last word is removed with the space before it */
 	if (!*end && begin > text)
 		begin--;
 	memmove(begin, end, strlen(end) + 1);
@@ -169,7 +169,7 @@ static size_t count_conversions(char *text)
 	return count;
 }
 
-/* The parts as a print format again; NULL: no memory */
+/* Join the parts to a print format; NULL: no memory */
 static char *split_join(const struct split *split)
 {
 	size_t size = strlen(split->text) + 3, i;
@@ -186,7 +186,7 @@ static char *split_join(const struct split *split)
 	return text;
 }
 
-/* Does an argument that stays have the field of this name, of @length bytes? */
+/* True if an argument that stays uses the field @name, of @length bytes */
 static bool shows_field(const struct split *split, const struct tb_format *format,
 			const char *name, size_t length)
 {
@@ -205,7 +205,7 @@ static bool shows_field(const struct split *split, const struct tb_format *forma
 	return false;
 }
 
-/* Are all fields of @argument in one that stays? */
+/* True if arguments that stay use all fields of @argument */
 static bool tells_nothing_new(const struct split *split, const struct tb_format *format,
 			      const char *argument)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events of a trace are shown, by name, CPU, thread and time.
+ * Select events of a trace by name, CPU, thread and time.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -77,7 +77,7 @@ int selection_option(const struct command *command, int option,
 
 /* ---- names ---- */
 
-/* Nothing a terminal would obey */
+/* True if @text is printable ASCII without blanks */
 static bool is_plain(const char *text)
 {
 	while (*text > 0x20 && *text < 0x7f)
@@ -85,7 +85,7 @@ static bool is_plain(const char *text)
 	return !*text;
 }
 
-/* Does the pattern match a category of the recording's programs? */
+/* True if the pattern matches a category of the recording's programs */
 static bool matches_category(const struct tb_trace *trace,
 			     const struct patterns *one,
 			     struct nearest *nearest)
@@ -93,7 +93,7 @@ static bool matches_category(const struct tb_trace *trace,
 	const struct tb_user_name *name;
 	unsigned int i;
 
-	/* what has no category */
+	/* "-" stands for records without a category */
 	if (tb_trace_user_writer(trace, 0) && patterns_match(one, "user", "-"))
 		return true;
 	for (i = 0; (name = tb_trace_user_name(trace, i)); i++) {
@@ -168,7 +168,7 @@ static int find_wanted(struct selection *selection,
 
 /* ---- time ---- */
 
-/* Moments of one kind can be compared before the trace is read.  Times go up with ticks */
+/* True if @to is not after @from.  Only moments of one kind can be compared without the trace */
 static bool is_empty(const struct moment *from, const struct moment *to)
 {
 	if (!from->given || !to->given || from->kind != to->kind)
@@ -216,7 +216,7 @@ int selection_one(struct selection *selection, struct tb_trace *trace, const cha
 	return EXIT_FINE;
 }
 
-/* Both moments as ticks; as moment_ticks() */
+/* Find the ticks of --from and --to; returns as moment_ticks() */
 static int find_times(struct selection *selection, struct tb_trace *trace)
 {
 	const struct moment *from = &selection->from, *to = &selection->to;
@@ -249,7 +249,7 @@ int selection_start(struct selection *selection, struct tb_trace *trace, const c
 		return complain("out of memory");
 	if (!selection->several)
 		return complain("%s: %s", file, selection->lack);
-	/* another recording of the file may have that time */
+	/* select nothing: another recording of the file may have that time */
 	selection->from_ticks = UINT64_MAX;
 	selection->to_ticks = 0;
 	return EXIT_FINE;
@@ -269,7 +269,7 @@ bool selection_of_threads(const struct selection *selection)
 	return selection->one_tid || selection->pid || selection->comm || selection->cgroup;
 }
 
-/* Threads of one cgroup come one after the other: a pattern is compared once for them */
+/* Successive events are often of one cgroup: compare the pattern once for them */
 static bool wants_cgroup(struct selection *selection, uint32_t cgroup)
 {
 	if (cgroup != selection->last_cgroup)
@@ -301,12 +301,12 @@ bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cu
 {
 	const struct tb_task *task = tid && cursor ? tb_cursor_task(cursor, tid) : NULL;
 
-	/* without a name it is called as in a view */
+	/* names of threads without a name are those that the cursor sets in a view */
 	return wants_task(selection, tid, task,
 			  !tid ? "<idle>" : task && task->comm[0] ? task->comm : "<...>");
 }
 
-/* A control event comes by whatever was asked for */
+/* True for a control event, which the cursor returns whatever was chosen */
 static bool is_of_all(const struct tb_view *view)
 {
 	return view->kind == TB_VIEW_EVENT && !view->format && view->id < TB_EV_USER;
@@ -349,7 +349,7 @@ bool selection_wants(struct selection *selection, const struct tb_view *view)
 {
 	bool wanted = wants(selection, view);
 
-	/* control events come by whatever was asked for, losses whichever events and threads */
+	/* control events do not count, nor losses if only some events or threads are selected */
 	if (wanted && (view->kind == TB_VIEW_USER || losses_count(selection, view) ||
 		       (view->kind == TB_VIEW_EVENT &&
 			(view->format || view->id >= TB_EV_USER || view->id == TB_EV_MARK))))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which events of a trace are shown: what print and export have in common.
+ * Select events of a trace: the options and tests that print, export and others share.
  */
 #ifndef TRACEBUF_SELECTION_H
 #define TRACEBUF_SELECTION_H
@@ -14,27 +14,27 @@
 #include "moment.h"
 
 /**
- * struct selection - which events
- * @patterns: of their names, none: all
- * @cpu, @tid: of this one alone, if @one_cpu, @one_tid
- * @pid: of the threads of this process, 0: any
- * @comm: of threads of this name, with * and ?, NULL: any
- * @cgroup: of threads in a cgroup of this path or name, with * and ?, NULL: any
- * @control: control events, too
- * @threads: at least those that tell of threads, whatever else is asked for
- * @base: the clock that times are of
- * @from, @to: the first moment, and the first one no more
- * @recording: number of it, from 1; 0: none was asked for
- * @several: of more than one recording
- * @found: some event was selected, of any recording
- * @lack: which time a recording does not have, as a message; empty: none was missing
+ * struct selection - the selected events
+ * @patterns: of names of events; none: all events
+ * @cpu, @tid: the only CPU and thread, if @one_cpu, @one_tid
+ * @pid: only threads of this process; 0: any
+ * @comm: only threads of this name, with * and ?; NULL: any
+ * @cgroup: only threads in a cgroup of this path or name, with * and ?; NULL: any
+ * @control: also control events
+ * @threads: always records of threads, whatever else is selected
+ * @base: the clock of times
+ * @from, @to: events at @from or later and before @to
+ * @recording: its number from 1; 0: the user chose none
+ * @several: more than one recording is selected
+ * @found: an event of any recording was selected
+ * @lack: message about a time that a recording does not have; empty: there was none
  *
  * The rest is for the recording that selection_start() was called for.
- * @users: records of programs are wanted, some at least
- * @wanted: by format index, NULL: all
- * @from_ticks, @to_ticks: the moments on the trace clock
+ * @users: at least some records of programs are selected
+ * @wanted: by format index: true if selected; NULL: all
+ * @from_ticks, @to_ticks: @from and @to on the trace clock
  * @trace: the trace
- * @last_cgroup, @last_matches: of the thread before
+ * @last_cgroup, @last_matches: cgroup of the last thread, and if it matches @cgroup
  */
 struct selection {
 	struct patterns patterns;
@@ -88,61 +88,61 @@ struct selection {
 int selection_option(const struct command *command, int option,
 		     const char *value, struct selection *selection);
 
-/* Does every pattern match something in one of @count recordings from number @first on?
- * Complains, EXIT_*.  Another recording of the trace is selected then. */
+/* Check that every pattern matches an event in @count recordings from number @first on.  Complains,
+ * EXIT_*.  Changes the selected recording of @trace */
 int selection_check(struct selection *selection, struct tb_trace *trace,
 		    const char *file, unsigned int first, unsigned int count);
 
-/* Which recordings of @trace are chosen: @count from @first on.  Complains, EXIT_* */
+/* Find the recordings of @trace that the options choose: @count from @first.  Complains, EXIT_* */
 int selection_recordings(struct selection *selection, const struct tb_trace *trace,
 			 const char *file, unsigned int *first, unsigned int *count);
 
-/* Select the one that is chosen, or the first, of which it is said that it is @done ("shown").
+/* Select the recording that -r chooses, or the first, with a note that it is @done ("shown").
  * Complains, EXIT_* */
 int selection_one(struct selection *selection, struct tb_trace *trace, const char *file,
 		  const char *done, unsigned int *number);
 
-/* For the recording of @trace that is selected.  One of several recordings without the time that is
- * asked for has nothing selected; else this complains.  EXIT_* */
+/* Prepare for the selected recording of @trace.  If it does not have the times --from and --to: of
+ * several recordings nothing of it is selected, of one complain.  EXIT_* */
 int selection_start(struct selection *selection, struct tb_trace *trace, const char *file);
 
 void selection_free(struct selection *selection);
 
-/* Events are in order of time: is this one, and are all after it, too late? */
+/* True if @view is after --to.  All later events are, too, because a cursor sorts events by time */
 static inline bool selection_over(const struct selection *selection,
 				  const struct tb_view *view)
 {
 	return view->ticks >= selection->to_ticks;
 }
 
-/* Is it one of the events that -e asks for?  Losses and control events are of all */
+/* True if -e selects @view, or if it is a loss or a control event */
 bool selection_wants_event(const struct selection *selection, const struct tb_view *view);
 
-/* Is this event or loss selected? */
+/* True if @view, an event or a loss, is selected */
 bool selection_wants(struct selection *selection, const struct tb_view *view);
 
-/* For those who do not ask for each event: note whether CPU, thread and time of this one are
+/* For commands that do not call selection_wants(): note if CPU, thread and time of @view are
  * selected */
 void selection_finds(struct selection *selection, const struct tb_view *view);
 
-/* Is thread @tid selected, as it is known where @cursor is, which may be NULL? */
+/* True if thread @tid is selected, as @cursor (NULL: none) knows it now */
 bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cursor,
 			 uint32_t tid);
 
-/* Are only some threads selected? */
+/* True if only some threads are selected */
 bool selection_of_threads(const struct selection *selection);
 
-/* Is less selected than all there is? */
+/* True if options select only a part of the events */
 bool selection_asks(const struct selection *selection);
 
 /*
- * Note the events that are missing before --to.  What tells of a gap is behind it, and not selected
- * if the gap ends later than --to.  0, -ENOMEM
+ * Print a note about events missing before --to.  The record of a gap is behind the gap, so it is
+ * not selected if it is after --to.  0, -ENOMEM
  */
 int selection_note_gaps(const struct selection *selection, const struct tb_trace *trace,
 			const char *file);
 
-/* Of all that came by nothing was selected: complains, EXIT_* */
+/* Complain if no event was selected, and say why.  EXIT_* */
 int selection_found(const struct selection *selection, const struct tb_trace *trace,
 		    const char *file);
 

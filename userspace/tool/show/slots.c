@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An array that grows, of things by their number.
+ * A growing array of objects by number.
  */
 #include <stdlib.h>
 #include <string.h>

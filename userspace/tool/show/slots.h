@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An array that grows, of things by their number.
+ * A growing array of objects by number.
  */
 #ifndef TRACEBUF_SLOTS_H
 #define TRACEBUF_SLOTS_H
@@ -13,10 +13,10 @@ struct slots {
 	size_t count;
 };
 
-/** slots_get - number @index of them, @size bytes, zero at first; NULL: ENOMEM */
+/** slots_get - return object @index; allocate it with @size zero bytes if needed; NULL: ENOMEM */
 void *slots_get(struct slots *slots, uint32_t index, size_t size);
 
-/** slots_free - all of them, each by @free_one */
+/** slots_free - free each object by @free_one, and the array */
 void slots_free(struct slots *slots, void (*free_one)(void *));
 
 #endif /* TRACEBUF_SLOTS_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names for the kernel's addresses: added in any order, sorted when the first
- * is looked up.
+ * Names for addresses of the kernel: added in any order, sorted at the first look-up.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,13 +9,12 @@
 #include "symbols.h"
 #include "tool/command/command.h"
 
-/* No function is longer: an address further from the last symbol before it
- * is in none that we know */
+/* No function is longer: an address farther behind a symbol is in an unknown function */
 #define LONGEST 0x100000
 
 struct symbol {
 	uint64_t address;
-	size_t   name;		/* offset in the names; later ones were added later */
+	size_t   name;		/* offset in the names, in the order of symbols_add() */
 };
 
 static int grow(void **array, size_t *room, size_t want, size_t size)
@@ -61,7 +59,7 @@ int symbols_add(struct symbols *symbols, uint64_t address, const char *name)
 	return 0;
 }
 
-/* By address; on the same one by name offset, the one added first */
+/* By address, then in the order of symbols_add() */
 static int compare(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -93,7 +91,7 @@ const char *symbols_find(struct symbols *symbols, uint64_t address,
 		return NULL;
 	if (!symbols->sorted)
 		sort(symbols);
-	/* the last that is not above @address */
+	/* the last symbol that is not above @address */
 	high = symbols->count;
 	while (high - low > 1) {
 		middle = low + (high - low) / 2;
@@ -127,7 +125,7 @@ int symbols_load(struct symbols *symbols, const char *file)
 		} else if (!address) {
 			hidden = true;
 		} else if (type != 'A' && type != 'a') {
-			/* absolute ones are no addresses of functions */
+			/* absolute symbols are not addresses of functions */
 			result = symbols_add(symbols, address, name);
 		}
 	}
@@ -136,13 +134,13 @@ int symbols_load(struct symbols *symbols, const char *file)
 	free(line);
 	fclose(in);
 	if (result == -EINVAL)
-		return complain("%s: not a list of symbols as /proc/kallsyms is",
+		return complain("%s: not a list of symbols like /proc/kallsyms",
 				file);
 	if (result)
 		return complain("%s: %s", file, strerror(-result));
 	if (symbols->count > before)
 		return EXIT_FINE;
-	return complain(hidden ? "%s: all addresses are zero, which is what it shows to those who are not root" :
+	return complain(hidden ? "%s: all addresses are zero: only root can read them" :
 			"%s: no symbols", file);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names for the kernel's addresses.
+ * Names for addresses of the kernel.
  */
 #ifndef TRACEBUF_SYMBOLS_H
 #define TRACEBUF_SYMBOLS_H
@@ -11,7 +11,7 @@
 
 struct symbol;
 
-/* All zero: none are known yet */
+/* Initialise with zeros */
 struct symbols {
 	struct symbol *list;
 	size_t count, room;
@@ -20,13 +20,13 @@ struct symbols {
 	bool   sorted;
 };
 
-/* What is at @address is called @name; of several names the first stays; -ENOMEM */
+/* Add @name for @address, unless that has a name; -ENOMEM */
 int symbols_add(struct symbols *symbols, uint64_t address, const char *name);
 
-/* Add those of a file like /proc/kallsyms; complains, EXIT_* */
+/* Add the symbols of a file like /proc/kallsyms; complains, EXIT_* */
 int symbols_load(struct symbols *symbols, const char *file);
 
-/* The name of what @address lies in, and where that starts; NULL */
+/* Return the name of the function that @address is in, and its @start; NULL: unknown */
 const char *symbols_find(struct symbols *symbols, uint64_t address,
 			 uint64_t *start);
 

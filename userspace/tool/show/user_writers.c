@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which slices of programs are open.
+ * Open slices of programs; see user_writers.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,10 +29,10 @@ void user_slices_say(uint64_t unmatched, uint64_t deep, uint64_t many)
 		fprintf(stderr, "%" PRIu64 " ends of slices had no beginning: left out\n",
 			unmatched);
 	if (deep)
-		fprintf(stderr, "%" PRIu64 " slices were in more than %d others: they are events, without their ends\n",
+		fprintf(stderr, "%" PRIu64 " slices were nested in more than %d others: exported as events without ends\n",
 			deep, SLICE_DEPTH_MAX);
 	if (many)
-		fprintf(stderr, "%" PRIu64 " slices were at the same time as %d others of their writer: they are events\n",
+		fprintf(stderr, "%" PRIu64 " slices overlapped %d others of their writer: exported as events without ends\n",
 			many, USER_LANES_MAX);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which slices of programs are open, for formats in which an end ends the innermost slice of
- * a track, whichever was meant: so ends without a beginning are left out, and where records
- * are missing all that is open ends, because nobody knows whether it still is.
+ * Open slices of programs, for formats in which an end closes the innermost slice of a track,
+ * whatever it means.  So ends without a beginning are left out, and a loss of records ends all open
+ * slices of the writer, because their own ends may be lost.
  *
- * Slices in one record may overlap with any other.  They are drawn elsewhere: each in a lane in which
- * there is nothing at that time.
+ * Slices in one record can overlap any other.  Each is drawn in a lane that is free at its time.
  */
 #ifndef TRACEBUF_USER_WRITERS_H
 #define TRACEBUF_USER_WRITERS_H
@@ -16,21 +15,21 @@
 #include "slots.h"
 #include "tracebuf.h"
 
-/* Slices in slices: deeper ones are shown as events */
+/* Nested slices: deeper ones are shown as events */
 #define SLICE_DEPTH_MAX 512
 
-/* Lanes of a writer: beyond, slices in one record are events */
+/* Lanes of a writer: without a free lane, slices in one record are shown as events */
 #define USER_LANES_MAX	256
 
-/* user_writer_lane(): the end of a slice whose end nobody told */
+/* user_writer_lane(): the end of a slice without a known end */
 #define USER_LANE_OPEN	UINT64_MAX
 
 /**
- * struct user_writer - one that draws on a track
- * @track: the exporter's: where it draws while anything is open
- * @lanes: until when each of @nr_lanes is taken
- * @depth: how many slices are open, those in one record not counted
- * @beyond: begun, but deeper than SLICE_DEPTH_MAX
+ * struct user_writer - a writer that draws on a track
+ * @track: set by the exporter: the track while slices are open
+ * @lanes: for each of @nr_lanes: the end of the last slice in it
+ * @depth: number of open slices, without those in one record
+ * @beyond: number of open slices deeper than SLICE_DEPTH_MAX
  */
 struct user_writer {
 	uint64_t track;
@@ -41,7 +40,7 @@ struct user_writer {
 };
 
 /**
- * struct user_writers - all of them; zero: none
+ * struct user_writers - all writers; initialise with zeros
  * @slots: struct user_writer, by number
  * @unmatched: ends without a beginning
  * @deep: slices that are too deep
@@ -54,36 +53,36 @@ struct user_writers {
 
 void user_writers_free(struct user_writers *writers);
 
-/* On standard error: what could not be shown as it is, as struct user_writers counts it */
+/* Report the counts of struct user_writers on standard error */
 void user_slices_say(uint64_t unmatched, uint64_t deep, uint64_t many);
 
-/* The writer of @record, in the list under @record->writer; NULL: ENOMEM */
+/* Find or add the writer of @record, number @record->writer; NULL: ENOMEM */
 struct user_writer *user_writer_of(struct user_writers *writers,
 				   const struct tb_user *record);
 
-/* Has it anything open, so that it must stay where it draws? */
+/* True if the writer has open slices, so that it must stay on its track */
 static inline bool user_writer_draws(const struct user_writer *writer)
 {
 	return writer->depth;
 }
 
-/* Such a slice begins; false: too deep */
+/* A slice begins; false: too deep */
 bool user_writer_open(struct user_writers *writers, struct user_writer *writer);
 
-/* An end: false: of nothing that is drawn */
+/* A slice ends; false: it has no beginning, or was too deep, so write no end */
 bool user_writer_end(struct user_writers *writers, struct user_writer *writer);
 
-/* A lane for a slice in one record, from 0; -1: there are too many; -ENOMEM */
+/* Take a lane, from 0, for a slice in one record; -1: all are taken; -ENOMEM */
 int user_writer_lane(struct user_writers *writers, struct user_writer *writer, uint64_t ns,
 		     uint64_t end_ns);
 
-/* The next lane from @lane on with a slice whose end nobody told; it ends.  -1: none */
+/* End the slice without a known end in the next lane from @lane on; return the lane; -1: none */
 int user_writer_lane_open(struct user_writer *writer, uint32_t lane, uint64_t ns);
 
-/* How many end where records are missing */
+/* End all open slices at a loss; return their number, without those in one record */
 uint32_t user_writer_lost(struct user_writer *writer);
 
-/* "no chunk was free, unknown cause" of TB_LOST_*; "" if none */
+/* Write the names of causes TB_LOST_*: "no chunk was free, unknown cause"; "" if there are none */
 void lost_causes(uint32_t cause, char *text, size_t size);
 
 #endif /* TRACEBUF_USER_WRITERS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event says, as values with names and types.
+ * The contents of an event as values with names and types.
  */
 #include "user_writers.h"
 #include "values.h"
@@ -60,7 +60,7 @@ void value_of(const struct tb_trace *trace, const struct tb_view *view,
 	}
 }
 
-/* ---- what is not described by a format ---- */
+/* ---- control events, which have no format ---- */
 
 struct teller {
 	void (*each)(void *context, const struct value *value);
@@ -163,7 +163,7 @@ static void tell_control(const struct teller *to, const struct tb_view *view)
 		tell_data(to, "payload", VALUE_BYTES, view->payload, bytes);
 }
 
-/* ---- what programs write ---- */
+/* ---- records of programs ---- */
 
 static void tell_double(const struct teller *to, const char *name, double real)
 {
@@ -277,7 +277,7 @@ static void tell_user_lost(const struct teller *to, const struct tb_trace *trace
 	tell_span(to, trace, base, &view->lost);
 }
 
-/* ---- all of it ---- */
+/* ---- any event ---- */
 
 void values_each(const struct tb_trace *trace, const struct tb_view *view,
 		 enum tb_timebase base,

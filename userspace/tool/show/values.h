@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event says, as values with names and types: of events of the kernel, control events,
- * records of programs and losses alike.
+ * The contents of an event as values with names and types: of events of the kernel, control
+ * events, records of programs, and losses.
  */
 #ifndef TRACEBUF_VALUES_H
 #define TRACEBUF_VALUES_H
@@ -25,9 +25,9 @@ enum value_kind {
 };
 
 /**
- * struct value - one of them
- * @name: how it is called; anything at all if a program says so
- * @meaning: of a number: what it stands for ("read" of a system call), or NULL
+ * struct value - a value
+ * @name: any bytes if a program chose it
+ * @meaning: the name that a number stands for ("read" of a system call), or NULL
  */
 struct value {
 	const char *name;
@@ -42,30 +42,29 @@ struct value {
 	char state[24];
 };
 
-/* The value of a field; without its name */
+/* Fill in the value of a field, but not its name */
 void value_of(const struct tb_trace *trace, const struct tb_view *view,
 	      const struct tb_format_field *field, struct value *value);
 
-/* Call @each for all values of @view, in their order.  Times of losses are of @base. */
+/* Call @each for all values of @view in their order.  Times of losses are on clock @base. */
 void values_each(const struct tb_trace *trace, const struct tb_view *view,
 		 enum tb_timebase base,
 		 void (*each)(void *context, const struct value *value),
 		 void *context);
 
-/* As JSON */
 void value_json(struct out *out, const struct value *value);
 
-/* "irq", "user", ... and the name of an event; of a record of a program what it is called */
+/* The name of an event of the kernel or of a record of a program */
 const char *event_name(const struct tb_view *view, char spare[24]);
 
-/* Is it one of the trace's own, which only those see who ask for them? */
+/* True for a control event, which commands show only on request; marks are always shown */
 static inline bool is_control(const struct tb_view *view)
 {
 	return view->kind == TB_VIEW_EVENT && !view->format &&
 	       view->id < TB_EV_USER && view->id != TB_EV_MARK;
 }
 
-/* The process of an event's thread; the thread itself where it is not known */
+/* The process of an event's thread; the tid of the thread if the process is unknown */
 static inline uint32_t process_of(const struct tb_view *view)
 {
 	if (view->user)

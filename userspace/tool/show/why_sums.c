@@ -25,7 +25,7 @@ static int compare_causes(const void *a, const void *b)
 	return one->call < other->call ? -1 : one->call > other->call;
 }
 
-/* Merges equal ones, which are side by side; returns how many are left, the longest first */
+/* Merge sums of the same cause and sort them, the longest first; return the number left */
 static size_t merge_sums(struct why_sum *sums, size_t count)
 {
 	size_t i, kept = 0;

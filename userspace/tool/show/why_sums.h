@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The causes of analysis/why.h, summed: one for all leaves of the tree that say the same.
+ * The causes of analysis/why.h, summed over all leaves of the tree with the same cause.
  */
 #ifndef TRACEBUF_WHY_SUMS_H
 #define TRACEBUF_WHY_SUMS_H
@@ -10,8 +10,8 @@
 #include "analysis/why.h"
 
 /**
- * struct why_sum - all leaves that say the same
- * @call: the call in which the thread above was blocked, where the cause is an interrupt; -1
+ * struct why_sum - all leaves with the same cause
+ * @call: if an interrupt is the cause: the call in which the thread above was blocked; else -1
  * @longest, @longest_at: the longest stretch, and when it began
  */
 struct why_sum {
@@ -20,7 +20,7 @@ struct why_sum {
 	uint64_t ns, longest, longest_at;
 };
 
-/* @count sums of the tree of @why, the longest first; for free().  NULL: no memory */
+/* Return @count sums of the tree of @why, the longest first; free() them.  NULL: ENOMEM */
 struct why_sum *why_sums(const struct why *why, size_t *count);
 
 /* Writes to @text, of @size bytes, and returns it, or returns a constant */

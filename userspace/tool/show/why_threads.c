@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which threads' time is divided by causes; see why_threads.h.
+ * Choose the threads to explain; see why_threads.h.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "tool/command/number.h"
 #include "tool/show/why_threads.h"
 
-#define ITEM_MAX 128		/* bytes of one of the list, with the NUL */
+#define ITEM_MAX 128		/* bytes of an item of the list, with the NUL */
 
-/* Copy the next one of a list; NULL: there are no more, or it is too long */
+/* Copy the next item of a list; NULL: there are no more, or it is too long */
 static const char *next_item(const char *at, char item[ITEM_MAX])
 {
 	size_t length;
@@ -33,7 +33,7 @@ static bool item_matches(const struct why *why, const char *item, uint32_t threa
 	return !fnmatch(item, why_comm(why, thread), 0);
 }
 
-/* Is a part of @text for this thread? */
+/* True if an item of @text matches this thread */
 static bool is_chosen(const struct why *why, const char *text, uint32_t thread)
 {
 	char item[ITEM_MAX];
@@ -44,7 +44,7 @@ static bool is_chosen(const struct why *why, const char *text, uint32_t thread)
 	return false;
 }
 
-/* Is every part of @text for a thread of which something is known? */
+/* Check that every item of @text matches a thread that the trace tells something about */
 static int check_items(const struct why *why, const char *file, const char *text)
 {
 	const char *at = text;
@@ -111,7 +111,7 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 	if (!text[strspn(text, ",")])
 		return complain("--why: of which threads? TIDs or names, with * and ?, "
 				"a comma between two");
-	/* damage is told by who goes through the events */
+	/* do not complain of damage: the caller will, when it reads the events */
 	result = why_open(trace, base, NULL, &threads->why, &error);
 	if (result)
 		return complain("%s: %s", file, strerror(-result));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which threads' time is divided by causes (analysis/why.h): those of an option --why, or of a
- * selection.
+ * Choose the threads to explain (analysis/why.h): those of an option --why, or of a selection.
  */
 #ifndef TRACEBUF_WHY_THREADS_H
 #define TRACEBUF_WHY_THREADS_H
@@ -12,9 +11,9 @@
 #define WHY_THREADS_MAX 16
 
 /**
- * struct why_threads - the threads that were chosen
- * @why: what all threads did
- * @list: the chosen ones, and the interval of each
+ * struct why_threads - the chosen threads
+ * @why: the analysis of all threads
+ * @list: the chosen threads, and the interval of each
  */
 struct why_threads {
 	struct why *why;
@@ -26,16 +25,16 @@ struct why_threads {
 };
 
 /*
- * Read what the threads of @trace did, times of @base, and choose those of @text: TIDs and names,
- * with * and ?, a comma between two.  @selection is started and tells the interval (--from, --to);
- * without one it is the time in which the recording knows the thread.  Complains, EXIT_*; also if
- * there are more than WHY_THREADS_MAX.  why_threads_close() in any case
+ * Analyse @trace, with times on clock @base, and choose the threads of @text: TIDs and names, with
+ * * and ?, a comma between two.  @selection, which is started, sets the interval (--from, --to);
+ * the default is the time in which the recording knows the thread.  Complains, EXIT_*; also of more
+ * than WHY_THREADS_MAX threads.  The caller calls why_threads_close() in any case
  */
 int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const char *file,
 		     const struct selection *selection, enum tb_timebase base, const char *text);
 void why_threads_close(struct why_threads *threads);
 
-/* Does @selection, which is started, select @thread?  By the last name and cgroup that it has */
+/* True if @selection, which is started, selects @thread by its last name and cgroup */
 bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread);
 
 #endif /* TRACEBUF_WHY_THREADS_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that write: their counts in a trace, for verify, what they call things, for list,
- * and which of them there are now, for status.
+ * Programs that record: verify checks their counts in a trace, list shows the names of their
+ * events, status shows the programs that record now.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static void lost_text(const struct tb_user_writer *writer, char *text,
 				"several causes" : tb_lost_cause_name(bit));
 }
 
-/* What is said of writers, at most */
+/* Writers with problems that writers_check() complains of */
 #define MESSAGES_MAX 10
 
 unsigned int writers_check(const struct tb_trace *trace, const char *file)
@@ -39,7 +39,7 @@ unsigned int writers_check(const struct tb_trace *trace, const char *file)
 	unsigned int i, problems = 0;
 
 	if (malformed) {
-		complain("%s: %" PRIu64 " chunks or patches of programs are too short to be any",
+		complain("%s: %" PRIu64 " chunks or patches of programs are too short",
 			 file, malformed);
 		problems++;
 	}
@@ -148,7 +148,7 @@ int writers_list(const struct tb_trace *trace, const struct patterns *patterns,
 	return EXIT_FINE;
 }
 
-/* ---- now ---- */
+/* ---- status ---- */
 
 int writers_status(struct tb_device *device)
 {
@@ -171,6 +171,6 @@ int writers_status(struct tb_device *device)
 		       (uint64_t)info.records, (uint64_t)info.bytes,
 		       (uint64_t)info.refused, (uint64_t)info.lost);
 	}
-	/* a module that knows no programs that write has none */
+	/* -ENOENT: the end of the list; -ENOTTY: an older module, without such programs */
 	return result == -ENOENT || result == -ENOTTY ? 0 : result;
 }

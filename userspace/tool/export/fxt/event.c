@@ -7,11 +7,10 @@
  *   irq_handler_entry, softirq_entry    a slice of the CPU, to the exit
  *   sys_enter                           a slice of the thread, to sys_exit
  *   cpu_frequency, cpu_idle             a counter of the CPU
- *   everything else                     an instant of the thread
+ *   all other events                    an instant of the thread
  *
- * All fields go along as arguments, and "on_cpu", where it happened; only the names in scheduling
- * events do not, which are those of the threads' objects.  For each format there is a plan, made
- * once.
+ * Arguments are all fields, and "on_cpu", the CPU of the event.  Scheduling records have no names of
+ * threads, because readers take those of the threads' objects.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +48,7 @@ static void put_field(struct fxt_events *events, const struct tb_view *view,
 	}
 }
 
-/* "innermost <- its caller <- ..." */
+/* A stack as "innermost <- its caller <- ..." */
 struct chain {
 	char   text[EXPORT_TEXT_MAX + 1];
 	size_t used;
@@ -103,7 +102,6 @@ uint32_t fxt_events_nr_extras(const struct tb_view *view)
 	       (uint32_t)__builtin_popcount(view->counter_mask);
 }
 
-/* What was recorded with the event, not in it */
 void fxt_events_extras(struct fxt_events *events, const struct tb_view *view)
 {
 	const char *text;
@@ -126,7 +124,7 @@ void fxt_events_extras(struct fxt_events *events, const struct tb_view *view)
 		put_user_stack(events, view);
 }
 
-/* An event with all it has; @cpu_track: @thread stands for a CPU, which does not say who ran */
+/* Write an event with all arguments; @cpu_track: @thread is a CPU, so add the tid of the event */
 static void put_event(struct fxt_events *events, const struct tb_view *view,
 		      const struct fxt_plan *plan, struct fxt_thread *thread,
 		      enum fxt_event_type type, uint64_t ns, struct fxt_name *category,
@@ -219,7 +217,7 @@ static int put_begin(struct fxt_events *events, const struct tb_view *view,
 	uint32_t before = kind == FXT_OPEN_CALL ?
 			  fxt_find(&thread->opens, kind, UINT64_MAX) : 0;
 
-	/* its end is missing: a thread is in one system call at a time */
+	/* a thread is in one system call at a time, so the end of the previous call is missing */
 	if (before)
 		fxt_close_to(events->threads, thread, before - 1, ns, events->popped,
 			     events->context);
@@ -237,7 +235,7 @@ static void put_end(struct fxt_events *events, const struct tb_view *view,
 	bool cpu_track = kind != FXT_OPEN_CALL;
 	struct fxt_open open;
 
-	if (!at) {	/* it began before the recording, or in a gap */
+	if (!at) {	/* the slice began before the recording, or in a gap */
 		put_event(events, view, plan, thread, FXT_INSTANT, ns, plan->category,
 			  plan->name, cpu_track);
 		return;
@@ -285,7 +283,7 @@ static int put_slice(struct fxt_events *events, const struct tb_view *view,
 
 /* ---- counters ---- */
 
-/* A reader that knows counters by their names alone must not take those of all CPUs for one */
+/* The value has the name of the CPU: some readers would merge counters of one name */
 static int put_counter(struct fxt_events *events, const struct tb_view *view,
 		       const struct fxt_plan *plan, uint64_t ns)
 {
@@ -307,7 +305,7 @@ static int put_counter(struct fxt_events *events, const struct tb_view *view,
 		snprintf(text, sizeof(text), "cpu%" PRIu64, cpu);
 		*name = fxt_events_name(events, text);
 	}
-	/* no idle state at all is -1 */
+	/* cpu_idle has an unsigned 32-bit field in which -1 means "not idle" */
 	fxt_arg_signed(events->out, *name, (int32_t)state == -1 ? -1 :
 		       (int64_t)state);
 	fxt_record_end(events->out, &cpu);
@@ -341,7 +339,7 @@ int fxt_events_write(struct fxt_events *events, const struct tb_view *view, uint
 	int result = -EINVAL;
 	char spare[24];
 
-	/* -EINVAL: not what such an event should be */
+	/* -EINVAL: the event has no record of its own, or lacks a field that it needs */
 	if (plan)
 		result = put_special(events, view, plan, ns);
 	if (result != -EINVAL)
@@ -379,7 +377,7 @@ int fxt_events_lost(struct fxt_events *events, const struct tb_view *view, uint6
 	struct fxt_plans *plans = events->plans;
 	struct fxt_thread *thread = fxt_thread_cpu(events->threads, view->cpu);
 
-	/* the trace does not tell when they ended; not before the gap */
+	/* slices of the CPU ended in the gap at the earliest */
 	if (!thread || fxt_events_unknown(events, view->cpu, first))
 		return -ENOMEM;
 	fxt_lost_mark(events->out);

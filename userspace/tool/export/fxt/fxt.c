@@ -2,17 +2,12 @@
 /*
  * tracebuf export - a trace as FXT, Fuchsia's trace format.
  *
- * The file, in this order:
+ * The file has, in this order: magic number, provider and clock (ns of CLOCK_BOOTTIME); objects for
+ * processes and threads of the state dump; events of all CPUs by time.  Before the first event that
+ * needs them come strings, objects of new and renamed threads, and slots of the table of threads.
  *
- *   magic, provider, clock   ticks are ns of CLOCK_BOOTTIME
- *   objects                  processes and threads of the state dump
- *   events                   of all CPUs in the order of time; before the first that needs it,
- *                            each string, and each thread's number in the table of threads, which
- *                            has 255; objects of threads that are new or named anew
- *
- * Only records that all readers know are used: no large ones, and the provider is told of once.
- *
- * Memory: threads and names, and what is open on each track.
+ * All readers know the records that are used: there are no large records.  Memory: threads, names,
+ * and open slices.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,9 +26,9 @@ struct export {
 	struct fxt_events events;
 	struct fxt_user *user;	/* NULL: no program has written yet */
 	uint32_t nr_cpus;
-	unsigned int selection;		/* number of the selection's next change */
-	struct spans missing;		/* of CLOCK_MONOTONIC */
-	uint64_t now, monotonic;	/* the last event of a CPU: as written, of tb_view.ns */
+	unsigned int selection;		/* index of the next change of the selection */
+	struct spans missing;		/* times on CLOCK_MONOTONIC */
+	uint64_t now, monotonic;	/* of the latest event of a CPU: as written, and tb_view.ns */
 	uint64_t beyond, undescribed;
 };
 
@@ -48,7 +43,7 @@ static uint64_t view_ns(struct export *export, const struct tb_view *view)
 	return ns;
 }
 
-/* ---- what the cursor brings ---- */
+/* ---- events from the cursor ---- */
 
 static int take_control(struct export *export, const struct tb_view *view)
 {
@@ -90,7 +85,7 @@ static int take_lost(struct export *export, const struct tb_view *view)
 
 /*
  * Return the time up to which the trace shows what @cpu does, at most @ns.  @monotonic is @ns on
- * CLOCK_MONOTONIC
+ * CLOCK_MONOTONIC.
  */
 static uint64_t known_until(const struct export *export, uint32_t cpu, uint64_t ns,
 			    uint64_t monotonic)
@@ -126,7 +121,7 @@ static int take_changes(struct export *export, uint64_t ticks)
 	return result;
 }
 
-/* Where the file, or its part, has no events of a CPU up to the end, what ran there is unknown. */
+/* Mark the end of the recording as unknown on CPUs, the last events of which the file lacks */
 static int take_ends(struct export *export)
 {
 	uint32_t cpu;
@@ -211,7 +206,7 @@ static void say(const struct export *export)
 		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: readers take no more\n",
 			export->beyond, export->nr_cpus);
 	if (export->undescribed)
-		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: only their bytes\n",
+		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: exported as bytes\n",
 			export->undescribed);
 	if (export->events.cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
@@ -222,7 +217,7 @@ static void say(const struct export *export)
 	if (export->user)
 		fxt_user_say(export->user);
 	if (tb_cursor_uncommitted(export->cursor))
-		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
+		fprintf(stderr, "%" PRIu64 " events were left out: they had not been finished when the trace was taken\n",
 			tb_cursor_uncommitted(export->cursor));
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The FXT exporter - what its parts share.
+ * The FXT exporter - the interface between its parts.
  *
- *   fxt.c                 the walk through the trace; threads of the trace
+ *   fxt.c                 read the trace, pass events to the parts below
  *   event.c               events of the kernel
- *   plan.c                how to write them, found out once for each format
+ *   plan.c                for each format: how to write its events
  *   sched.c               context switches and wake-ups
- *   user.c                what programs write
+ *   user.c                records of programs
  *   record.c              records, arguments, the table of strings
- *   thread.c              threads and CPUs as kernel objects, and what is open on their tracks
+ *   thread.c              threads and CPUs as kernel objects, and open slices on their tracks
  *
- * FXT is Fuchsia's trace format: records of 64-bit words.  Everything is drawn on threads; what
- * belongs to a CPU is put on threads that stand for CPUs.
+ * FXT is Fuchsia's trace format: records of 64-bit words.  All events are drawn on threads, so each
+ * CPU has a thread that stands for it.
  */
 #ifndef TRACEBUF_TOOL_EXPORT_FXT_H
 #define TRACEBUF_TOOL_EXPORT_FXT_H
@@ -23,7 +23,7 @@
 #include "tool/export/export.h"
 #include "tool/export/common.h"
 
-/* The importers that are known take no more CPUs */
+/* Known importers accept no more CPUs */
 #define FXT_CPUS_MAX	4096
 
 /* ---- records (record.c) ---- */
@@ -56,8 +56,8 @@ enum fxt_event_type {
 };
 
 /**
- * struct fxt_name - a text that is told once and is a number from then on
- * @index: that number; 0: not told yet
+ * struct fxt_name - a text that is written once and then referred to by number
+ * @index: its number; 0: not written yet
  * @length: bytes of @text, which is UTF-8
  */
 struct fxt_name {
@@ -67,20 +67,20 @@ struct fxt_name {
 };
 
 /**
- * struct fxt_out - where records go
- * @record, @used: the record at hand
- * @limit: arguments that fit one by one; what is beyond is told in @more, as text
- * @arg_shift: where the header counts arguments
+ * struct fxt_out - the file, and the record that is being built
+ * @record, @used: words of the record
+ * @limit: arguments that fit; further ones are written as text into @more, the last argument
+ * @arg_shift: position in the header of the number of arguments
  */
 struct fxt_out {
 	FILE *file;
 	int   error;			/* -errno of the first failure */
-	bool  cut;			/* something of the record was too long */
+	bool  cut;			/* a text was shortened, or an argument left out */
 	uint32_t used;
 	uint32_t nr_args, limit, arg_shift;
-	uint32_t nr_strings;		/* names, told or not */
-	uint16_t last_string;		/* number of the one told last */
-	uint64_t beyond;		/* names that were not told once: there are too many */
+	uint32_t nr_strings;		/* names, written or not */
+	uint16_t last_string;		/* number of the last string that was written */
+	uint64_t beyond;		/* requests for names that got none: there were too many */
 	void  *names;			/* tree of all names */
 	struct fxt_name *name_more, *name_nameless;
 	size_t more_used, filled;
@@ -89,24 +89,24 @@ struct fxt_out {
 	uint64_t buffer[4 * FXT_WORDS_MAX];
 };
 
-/** fxt_out_open - magic, provider, clock; -errno */
+/** fxt_out_open - write magic number, provider and clock; -ENOMEM */
 int fxt_out_open(struct fxt_out *out, FILE *file);
-/** fxt_out_flush - what is still here; errors are in @out->error */
+/** fxt_out_flush - write buffered records; errors are in @out->error */
 void fxt_out_flush(struct fxt_out *out);
 void fxt_out_close(struct fxt_out *out);
 
-/** fxt_name - the name with this text, any bytes; never NULL: there may be no memory or
- *  no number for it, then it is another one that says so */
+/** fxt_name - find or add the name of any bytes @text; without memory or a free number it returns
+ *  the name "(one name too many)", never NULL */
 struct fxt_name *fxt_name(struct fxt_out *out, const char *text, size_t length);
 
-/** fxt_record - start a record; @args is how many arguments it will have */
+/** fxt_record - start a record that will have @args arguments */
 void fxt_record(struct fxt_out *out, enum fxt_record_type type, uint64_t header,
 		uint32_t args, uint32_t arg_shift);
 void fxt_word(struct fxt_out *out, uint64_t word);
-/** fxt_record_end - write it; @last: a word behind the arguments, or NULL */
+/** fxt_record_end - write the record; @last: a word behind the arguments, or NULL */
 void fxt_record_end(struct fxt_out *out, const uint64_t *last);
 
-/** fxt_ref - the number of @name, which is told before if need be; for a header */
+/** fxt_ref - return the number of @name for a header; write the name if it has none */
 uint64_t fxt_ref(struct fxt_out *out, struct fxt_name *name);
 
 /* Arguments.  A number is written in 32 bits if it fits. */
@@ -117,10 +117,10 @@ void fxt_arg_pointer(struct fxt_out *out, struct fxt_name *name, uint64_t value)
 void fxt_arg_koid(struct fxt_out *out, struct fxt_name *name, uint64_t value);
 void fxt_arg_text(struct fxt_out *out, struct fxt_name *name, const char *text,
 		  size_t length);
-/** fxt_arg_name - a text that is the same many times */
+/** fxt_arg_name - a text that is used many times */
 void fxt_arg_name(struct fxt_out *out, struct fxt_name *name, struct fxt_name *value);
 
-/** fxt_lost_mark - say in the way of the format that records are missing */
+/** fxt_lost_mark - write the format's own record of missing records */
 void fxt_lost_mark(struct fxt_out *out);
 
 /* ---- threads (thread.c) ---- */
@@ -130,9 +130,9 @@ enum fxt_open_kind {
 };
 
 /**
- * struct fxt_open - a slice that has begun
- * @id: which: interrupt, softirq, writer
- * @ns: when
+ * struct fxt_open - an open slice
+ * @id: number of the interrupt, softirq, call or writer; put_slice(): of the slice
+ * @ns: its beginning
  */
 struct fxt_open {
 	enum fxt_open_kind kind;
@@ -146,10 +146,10 @@ struct fxt_opens {
 };
 
 /**
- * struct fxt_thread - a thread, or what stands for a CPU, its idle thread or its unknown one
+ * struct fxt_thread - a thread of Linux, or one that stands for a CPU, its idle or unknown thread
  * @process, @koid: its numbers in FXT
- * @slot: index in FXT's table of threads, 0: none now
- * @named, @process_named: the objects have been told, with @comm
+ * @slot: index in FXT's table of threads; 0: not in it
+ * @named, @process_named: the objects have been written, with @comm
  * @owner: the writer that draws here, plus 1
  */
 struct fxt_thread {
@@ -165,7 +165,7 @@ struct fxt_threads {
 	struct fxt_out *out;
 	const struct tb_cursor *cursor;
 	void    *tree;
-	struct fxt_thread *last;		/* found last */
+	struct fxt_thread *last;		/* the last one that was looked up */
 	struct fxt_thread **cpus, **idles, **losts;	/* by CPU */
 	uint32_t nr_cpus;
 	struct fxt_thread *slots[256];
@@ -178,17 +178,17 @@ int fxt_threads_open(struct fxt_threads *threads, struct fxt_out *out,
 		     const struct tb_cursor *cursor, uint32_t nr_cpus);
 void fxt_threads_close(struct fxt_threads *threads);
 
-/* All four: its objects are told when it is first asked for; NULL: ENOMEM */
-/** fxt_thread - thread @tid, which ran on @cpu: 0 is the idle thread there */
+/* The next four return a thread, and write its objects at the first call; NULL: ENOMEM */
+/** fxt_thread - thread @tid, which ran on @cpu; @tid 0 is the idle thread of @cpu */
 struct fxt_thread *fxt_thread(struct fxt_threads *threads, uint32_t cpu, uint32_t tid);
-/** fxt_thread_cpu - what stands for @cpu */
+/** fxt_thread_cpu - the thread that stands for @cpu */
 struct fxt_thread *fxt_thread_cpu(struct fxt_threads *threads, uint32_t cpu);
-/** fxt_thread_lost - what @cpu runs while the trace does not tell */
+/** fxt_thread_lost - the thread that @cpu runs while the trace does not tell which it is */
 struct fxt_thread *fxt_thread_lost(struct fxt_threads *threads, uint32_t cpu);
 /** fxt_thread_of - thread @tid of process @pid, as a program says */
 struct fxt_thread *fxt_thread_of(struct fxt_threads *threads, uint32_t pid, uint32_t tid);
 
-/** fxt_thread_renamed - tell of @task's process and name if they are new; -ENOMEM */
+/** fxt_thread_renamed - write the objects of @task if its process or name is new; -ENOMEM */
 int fxt_thread_renamed(struct fxt_threads *threads, const struct tb_task *task);
 
 /**
@@ -202,10 +202,10 @@ void fxt_event(struct fxt_threads *threads, struct fxt_thread *thread,
 /** fxt_push - remember that a slice has begun; -ENOMEM */
 int fxt_push(struct fxt_opens *opens, const struct fxt_open *open);
 
-/** fxt_find - the innermost of @kind, any @id if that is UINT64_MAX: 1 + its place; 0: none */
+/** fxt_find - return 1 + index of the innermost slice of @kind and @id (UINT64_MAX: any), or 0 */
 uint32_t fxt_find(const struct fxt_opens *opens, enum fxt_open_kind kind, uint64_t id);
 
-/* Slices of the writer that an entry is of have ended; may be NULL */
+/* fxt_close_to() calls it for each slice that it has ended; may be NULL */
 typedef void fxt_popped(void *context, const struct fxt_open *open);
 
 /** fxt_close_to - end slices of @thread until @count are open */
@@ -224,38 +224,38 @@ struct fxt_events {
 	struct fxt_out *out;
 	struct fxt_threads *threads;
 	struct fxt_plans *plans;
-	fxt_popped *popped;		/* of slices of programs */
+	fxt_popped *popped;		/* for slices of programs */
 	void *context;
 	uint64_t cut;
 };
 
 int fxt_events_open(struct fxt_events *events);
 void fxt_events_close(struct fxt_events *events);
-/** fxt_events_write - @view, an event with or without a format; -errno */
+/** fxt_events_write - write @view, an event with or without a format; -errno */
 int fxt_events_write(struct fxt_events *events, const struct tb_view *view, uint64_t ns);
-/** fxt_events_mark - a text from user space */
+/** fxt_events_mark - write a text from user space */
 int fxt_events_mark(struct fxt_events *events, const struct tb_view *view, uint64_t ns);
-/** fxt_events_lost - a loss, between @first and @last */
+/** fxt_events_lost - write a loss between @first and @last */
 int fxt_events_lost(struct fxt_events *events, const struct tb_view *view, uint64_t ns,
 		    uint64_t first, uint64_t last);
 
 /**
  * fxt_events_unknown - from @ns on the trace does not tell what @cpu runs; -ENOMEM
- * What is open on the CPU ends then.
+ * Ends the open slices of the CPU.
  */
 int fxt_events_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns);
 
-/* ---- what programs write (user.c) ---- */
+/* ---- records of programs (user.c) ---- */
 
 /* NULL: ENOMEM */
 struct fxt_user *fxt_user_open(struct fxt_threads *threads);
 void fxt_user_close(struct fxt_user *user);
-/** fxt_user_write - @view, a record of a program or a loss of some; -errno */
+/** fxt_user_write - write @view, a record of a program or a loss of records; -errno */
 int fxt_user_write(struct fxt_user *user, const struct tb_view *view, uint64_t ns,
 		   uint64_t end_ns);
 /** fxt_user_popped - fxt_popped, with the struct fxt_user as context */
 void fxt_user_popped(void *context, const struct fxt_open *open);
-/** fxt_user_say - on standard error: what could not be shown as it is */
+/** fxt_user_say - report on standard error what was shown differently */
 void fxt_user_say(const struct fxt_user *user);
 
 #endif /* TRACEBUF_TOOL_EXPORT_FXT_H */

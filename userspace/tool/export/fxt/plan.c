@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - plans for the events of the kernel in FXT; see event.c for what
- * becomes of which.
+ * tracebuf export - plans for the events of the kernel in FXT; event.c lists their records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static const struct rule {
 	{ "cpu_idle", PLAN_COUNTER, { "cpu_id", "state" } },
 };
 
-/* Another event that is called the same has other fields */
+/* An event with the same name but without these fields is another one */
 static bool rule_fits(const struct rule *rule, const struct tb_format *format,
 		      struct fxt_plan *plan)
 {

@@ -2,12 +2,12 @@
 /*
  * tracebuf export - records of FXT.
  *
- * A record is put together in fxt_out.record and then goes to the buffer that is written.  So
- * a name that a record needs can be told in a record of its own meanwhile: it comes before.
+ * A record is built in fxt_out.record and then copied to the buffer of the file.  So the string
+ * record of a name that it needs can be written meanwhile, and comes before it.
  *
- * Of the header: bits 0 to 3 are the type, 4 to 15 the length in words; what is above is the
- * type's.  A string reference of 16 bits is 0 for "", the number of a string told before, or
- * 0x8000 plus the length of one that is in the record itself, padded to words with zeros.
+ * Header: bits 0 to 3 are the type, 4 to 15 the length in words, the others depend on the type.  A
+ * string reference of 16 bits is 0 for "", or the number of a string record, or 0x8000 plus the
+ * length of a string in the record itself, which zeros pad to whole words.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 #define PROVIDER_NAME	"tracebuf"
 #define STRINGS_MAX	0x7fff
 #define INLINE_STRING	0x8000u
-/* Longer names are not worth a number */
+/* Longer names are cut off */
 #define NAME_MAX_BYTES	1024
 
 enum { METADATA_PROVIDER = 1, METADATA_SECTION = 2, METADATA_EVENT = 3 };
@@ -106,7 +106,7 @@ void fxt_out_close(struct fxt_out *out)
 
 void fxt_lost_mark(struct fxt_out *out)
 {
-	/* event 0: a buffer was full, records are missing */
+	/* provider event 0: a buffer was full, records are missing */
 	const uint64_t word = FXT_METADATA | 1u << 4 | METADATA_EVENT << 16 |
 			      PROVIDER_ID << 20;
 
@@ -208,7 +208,7 @@ static void put_text(struct fxt_out *out, const char *text, size_t length)
 
 /* ---- arguments ---- */
 
-/* One more as text, where none fit any more */
+/* Append an argument beyond the limit to "more", as text */
 static void add_more(struct fxt_out *out, const struct fxt_name *name,
 		     const char *text, size_t length)
 {
@@ -225,9 +225,8 @@ static void add_more(struct fxt_out *out, const struct fxt_name *name,
 }
 
 /*
- * The head of an argument of @words words, its value in 32 bits of the header being @value;
- * false: there is no room for it.  The last words of a record are for what comes at its end:
- * "more", and a word of the event's type.
+ * Write the header of an argument of @words words; @value: the upper 32 bits of the header.  False:
+ * there is no room: "more" and a last word must still fit into the record.
  */
 static bool put_arg(struct fxt_out *out, struct fxt_name *name, enum arg_type type,
 		    size_t words, uint32_t value)

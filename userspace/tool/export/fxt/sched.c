@@ -2,13 +2,13 @@
 /*
  * tracebuf export - context switches and wake-ups in FXT.
  *
- * FXT knows neither Linux's states nor its priorities: uninterruptible sleep is "blocked" there,
- * and a weight is a number without a meaning, except that the lowest says that a thread is an idle
- * one.  So the weight is the kernel's priority, and the state goes along as text.
+ * FXT has other states and priorities than Linux.  Uninterruptible sleep is "blocked", and the
+ * argument "prev_state" has Linux's state.  The weight of a thread is the kernel's priority; the
+ * lowest weight marks an idle thread.
  *
- * Where the trace does not tell what a CPU runs, a reader would draw the last thread on.  So the CPU
- * goes to a thread called "events lost" until the next switch.  FXT has no state "unknown": the
- * thread that goes has one that FXT reserves, of which readers show nothing.
+ * Where the trace does not tell what a CPU runs, a reader would draw the last thread on.  So the
+ * CPU switches to a thread "events lost" until the next switch.  FXT has no state "unknown": the
+ * last thread gets one that FXT reserves, and that readers do not show.
  */
 #include <errno.h>
 #include "plan.h"
@@ -28,7 +28,7 @@ enum { STATE_RUNNING = 1, STATE_SUSPENDED = 2, STATE_BLOCKED = 3, STATE_DYING = 
 #define TASK_ZOMBIE	0x20
 #define TASK_SLEEPING	0xff
 
-/* Says a thread is an idle one */
+/* Marks an idle thread */
 #define WEIGHT_IDLE	INT32_MIN
 
 static uint64_t state_of(uint64_t state)
@@ -71,7 +71,7 @@ static struct fxt_thread *thread_of(struct fxt_events *events, uint32_t cpu,
 			       fxt_thread(events->threads, cpu, current->tid);
 }
 
-/* A switch that is not in the trace: @cpu runs @next from @ns on */
+/* Write a switch that is not in the trace: @cpu runs @next from @ns on */
 static int go(struct fxt_events *events, uint32_t cpu, const struct fxt_current *next, uint64_t ns)
 {
 	struct fxt_plans *plans = events->plans;
@@ -124,13 +124,13 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 	to = fxt_thread(events->threads, view->cpu, (uint32_t)next);
 	if (!from || !to)
 		return -ENOMEM;
-	/* it will not end them itself any more */
+	/* the thread has exited: it ends its open slices no more */
 	if (prev && state & (TASK_DEAD | TASK_ZOMBIE))
 		fxt_close_to(events->threads, from, 0, ns, events->popped,
 			     events->context);
 	before.tid = (uint32_t)prev;
 	before.prio = prev ? (int32_t)prev_prio : WEIGHT_IDLE;
-	/* another thread goes than the one that came: it has come without a switch in the trace */
+	/* another thread is switched out than the last one switched in: a switch is missing */
 	if (current->known && (current->lost || current->tid != before.tid))
 		result = go(events, view->cpu, &before, ns);
 	if (result)

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - threads, and what is open on their tracks, in FXT.
+ * tracebuf export - threads and the open slices on their tracks, in FXT.
  *
- * Processes and threads are kernel objects there, with numbers (koids) that no two objects share
- * in Fuchsia.  Linux gives a process and its first thread the same; readers keep the two kinds
- * apart, so they stay as they are.  What has no thread in Linux gets one of its own: each CPU, on
- * whose track interrupts are drawn, each CPU's idle thread, which are all number 0 in Linux, and a
- * thread that each CPU runs while the trace does not tell which one.
- * Their koids are beyond what Linux gives to threads.
+ * Processes and threads are kernel objects with numbers (koids), which are those of Linux.  A
+ * process and its main thread have the same one: readers keep the two kinds apart.  Each CPU has
+ * three more threads, with koids beyond those of Linux: one for its interrupts, one for its idle
+ * thread (all are number 0 in Linux), and one that it runs while the trace does not tell which.
  *
- * A viewer ends the innermost slice of a track, whichever was meant.  So what is open on each track
- * is kept here, and ends are written only for what began, innermost first.
+ * A viewer ends the innermost slice of a track, whatever an end means.  So open slices are kept for
+ * each track, and are ended from the innermost on.
  */
 #include <errno.h>
 #include <search.h>
@@ -18,8 +16,9 @@
 #include <string.h>
 #include "fxt.h"
 
-#define KOID_CPUS	0x80000000u	/* the process; CPU n is this + 1 + n */
-#define KOID_IDLE	0x80010000u	/* likewise */
+/* Processes; the thread of CPU n has 1 + n more */
+#define KOID_CPUS	0x80000000u
+#define KOID_IDLE	0x80010000u
 #define KOID_LOST	0x80020000u
 
 enum { OBJECT_PROCESS = 1, OBJECT_THREAD = 2 };
@@ -117,7 +116,7 @@ static struct fxt_thread *find(struct fxt_threads *threads, uint32_t tid)
 	return threads->last = thread;
 }
 
-/* The table of threads has another one in its place, or none */
+/* Remove @thread from FXT's table of threads */
 static void forget_slot(struct fxt_threads *threads, struct fxt_thread *thread)
 {
 	threads->slots[thread->slot] = NULL;
@@ -141,7 +140,7 @@ static int tell(struct fxt_threads *threads, struct fxt_thread *thread, uint64_t
 		if (!leader)
 			return -ENOMEM;
 	}
-	/* a name of its leader is the process's */
+	/* the process has the name of its leader */
 	if (!leader->process_named || (leader == thread && again)) {
 		const struct tb_task *task = tb_cursor_task(threads->cursor,
 							    (uint32_t)process);
@@ -263,7 +262,7 @@ void fxt_event(struct fxt_threads *threads, struct fxt_thread *thread,
 	fxt_word(out, ns);
 }
 
-/* ---- what is open ---- */
+/* ---- open slices ---- */
 
 int fxt_push(struct fxt_opens *opens, const struct fxt_open *open)
 {

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - what programs write, in FXT.
+ * tracebuf export - records of programs in FXT.
  *
- * Slices are drawn on the track of the thread that wrote them, among its system calls.  A track
- * is one row of slices in slices, so a second writer of the same thread, while the first has
- * slices open, and writers whose thread is not known write asynchronous events instead, with
- * the writer as their correlation id.  Slices in one record may overlap with any other: they are
- * asynchronous events, each with a correlation id of its own.
- *
- * A flow binds to the slice around it.  An instant that has one is written as a slice without
- * duration.  That a flow has begun is remembered for as many as there is room for; one that has
- * been forgotten begins once more.
- *
- * Ends without a beginning are left out, and where records are missing all that is open ends.
+ * Slices are drawn on the track of the thread that wrote them, among its system calls, where they
+ * must be nested.  So two kinds of slices are asynchronous events, with the writer as correlation
+ * id: those of another writer of the thread while the first has open slices, and those of unknown
+ * threads.  Slices in one record can overlap, and each gets a correlation id of its own.  Ends
+ * without a beginning are left out.  A loss of records ends all open slices of the writer.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,12 +20,12 @@
 #define FLOWS_MAX	(1u << 16)
 
 /**
- * struct writer - one of a program
+ * struct writer - a writer of a program
  * @drawing: it draws on the track of its thread, else asynchronously
- * @on_track: slices of it that are open there
- * @own: those that are open asynchronously
- * @endless: slices in one record whose end nobody told
- * @beyond: begun, but deeper than SLICE_DEPTH_MAX
+ * @on_track: number of its open slices on that track
+ * @beyond: number of its open slices deeper than SLICE_DEPTH_MAX, which were written as instants
+ * @own: open asynchronous slices
+ * @endless: open slices in one record, the program of which did not say when they end
  */
 struct writer {
 	bool drawing;
@@ -46,7 +40,7 @@ struct fxt_user {
 	struct fxt_threads *threads;
 	struct fxt_out *out;
 	struct slots writers;
-	uint64_t *flows;		/* id + 1, by hash */
+	uint64_t *flows;		/* flows that have begun: id + 1, by hash */
 	uint64_t unmatched, deep, cut, nr_slices;
 	struct fxt_name *value, *data, *text, *mark, *note, *tracebuf, *lost, *records,
 			*at_most, *cause, *flow, *none;
@@ -114,7 +108,7 @@ void fxt_user_popped(void *context, const struct fxt_open *open)
 	writer->on_track--;
 }
 
-/* May it draw on the thread's track from now on? */
+/* Let the writer draw on the track of its thread, unless another one draws there now */
 static void find_track(struct fxt_user *user, struct writer *writer,
 		       struct fxt_thread *thread, const struct tb_user *record)
 {
@@ -163,7 +157,7 @@ static uint32_t nr_args(const struct tb_user *record)
 	       !!(record->flags & TB_USER_CLAMPED) + !!(record->flags & TB_USER_NO_TIME);
 }
 
-/* What a record has besides its name */
+/* Write values, data, flags and arguments of @record */
 static void put_args(struct fxt_user *user, const struct tb_user *record)
 {
 	char digits[EXPORT_TEXT_MAX + 1];
@@ -185,9 +179,16 @@ static void put_args(struct fxt_user *user, const struct tb_user *record)
 		put_arg(user, &record->args[i]);
 }
 
-/* ---- flows ---- */
+/*
+ * ---- flows ----
+ *
+ * A flow binds to the slice around it, so an instant with a flow is a slice without duration.
+ */
 
-/* Has it begun?  From now on it has, unless it ends here */
+/*
+ * Return true if the flow has begun before, and note that it has, or that it @ends.  Flows share
+ * slots of the table: one that was forgotten begins again.
+ */
 static bool flow_begun(struct fxt_user *user, uint64_t flow, bool ends)
 {
 	uint64_t *slot = &user->flows[flow * 0x9e3779b97f4a7c15ull >> 48];
@@ -218,7 +219,7 @@ static int put_flow(struct fxt_user *user, struct fxt_thread *thread,
 
 /* ---- records ---- */
 
-/* Everything a record needs to be drawn */
+/* A record, and where and when it is drawn */
 struct drawn {
 	const struct tb_user *record;
 	struct writer *writer;
@@ -251,7 +252,7 @@ static int put_instant(struct fxt_user *user, const struct drawn *drawn)
 	int result;
 
 	if (!(drawn->record->flags & TB_USER_FLOW)) {
-		/* asynchronous ones are for what is inside of asynchronous slices */
+		/* an instant inside an asynchronous slice is asynchronous, too */
 		if (drawn->writer->own.count)
 			put_record(user, drawn, FXT_ASYNC_INSTANT, &id);
 		else
@@ -264,7 +265,7 @@ static int put_instant(struct fxt_user *user, const struct drawn *drawn)
 	return result;
 }
 
-/* A slice in one record.  One whose end nobody told is open until records are missing */
+/* Write a slice in one record.  If the program did not say its end, a loss of records ends it */
 static int put_slice(struct fxt_user *user, const struct drawn *drawn)
 {
 	const struct fxt_open entry = {
@@ -317,7 +318,7 @@ static int put_begin(struct fxt_user *user, const struct drawn *drawn)
 	return result;
 }
 
-/* End what the writer has open, down to @count of all on its track */
+/* End slices, the innermost first, until @count are open on the track or of the writer */
 static void close_to(struct fxt_user *user, const struct drawn *drawn, uint32_t count)
 {
 	const uint64_t id = drawn->record->writer + 1ull;

@@ -2,13 +2,11 @@
 /*
  * tracebuf export - Chrome's trace event format, JSON that many programs show.
  *
- *   CPUs         a process of its own: who runs on each CPU, its interrupts, its softirqs
- *   processes    their threads: system calls, what programs have written, and events that are
- *                not part of any of these, at an instant
+ *   CPUs         one process: for each CPU its running threads, interrupts and softirqs
+ *   processes    their threads: system calls, records of programs, and all other events as instants
  *
- * An event of a slice's beginning, and what it returned, are its arguments.  What was lost is an
- * instant of its CPU, called LOST.  Slices are written when they end; nothing but names of
- * threads is kept.
+ * The arguments of a slice are the fields of its first event, and its result.  A loss is an instant
+ * "LOST" of its CPU.  Slices are written when they end; of threads only numbers are kept.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -102,7 +100,7 @@ static void slice_begin(struct json *json, const struct slice *slice,
 			const char *category, uint32_t pid, uint32_t tid,
 			const char *name, size_t length)
 {
-	/* of which nobody knows how long it lasted */
+	/* a slice without a known duration */
 	bool instant = slice->doubt == SLICE_UNENDED &&
 		       slice->end == slice->begin;
 
@@ -137,7 +135,7 @@ static void write_run(struct json *json, const struct slice *slice)
 	struct out *out = json->out;
 	char state[24];
 
-	/* idle is shown by nothing being shown */
+	/* idle time has no slices */
 	if (!slice->tid)
 		return;
 	slice_begin(json, slice, "sched", JSON_CPUS,
@@ -188,7 +186,7 @@ static void write_irq(struct json *json, const struct slice *slice)
 	write_result(json, slice);
 }
 
-/* What a number stands for, or the number itself in @spare */
+/* Return the name of @number, or "@what NUMBER" in @spare */
 static const char *named(const struct json *json, uint32_t kind, int64_t number,
 			 const char *what, char spare[40])
 {
@@ -243,9 +241,9 @@ static void take_slice(void *context, const struct slice *slice)
 		write_syscall(json, slice);
 		break;
 	case SLICE_WAKEUP:
-		/* an argument of the run that it ends with */
+		/* the run that follows has it as "waited_ns" */
 	case SLICE_OFF:
-		/* not asked for */
+		/* not requested (slices_off()) */
 		break;
 	}
 }
@@ -266,7 +264,7 @@ static void write_lost(struct json *json, const struct tb_view *view, uint64_t n
 	out_char(json->out, '}');
 }
 
-/* A text from user space, or of what has triggered, is a line through all of it */
+/* A mark (a text from user space, or of a trigger) is a line through all tracks */
 static void write_mark(struct json *json, const struct tb_view *view, uint32_t pid,
 		       uint32_t tid, uint64_t ns)
 {
@@ -304,7 +302,7 @@ static void write_instant(struct json *json, const struct tb_view *view,
 	out_text(json->out, "}}");
 }
 
-/* ---- names, and what is around ---- */
+/* ---- names, beginning and end ---- */
 
 /* {"name":"thread_name","ph":"M", ... "args":{"name":"bash"}} */
 static void write_name(struct json *json, const char *what, uint32_t pid,
@@ -353,7 +351,7 @@ static const char *comm_of(const struct json *json, uint32_t tid)
 	return task && task->comm[0] ? task->comm : "<...>";
 }
 
-/* As they are called at the end: names that a thread had before its program do not tell much */
+/* Write the names at the end of the trace: before execve() a thread has the name of its parent */
 static void write_threads(struct json *json)
 {
 	const struct json_thread *thread;
@@ -404,7 +402,7 @@ static void write_head(struct json *json)
 	write_cpus(json);
 }
 
-/* ---- the whole ---- */
+/* ---- the export ---- */
 
 static uint64_t ns_of(const struct json *json, uint64_t ticks, uint64_t ns)
 {
@@ -467,7 +465,7 @@ static void say(const struct json *json)
 {
 	user_slices_say(json->writers.unmatched, json->writers.deep, json->writers.many);
 	if (json->no_numbers)
-		fprintf(stderr, "%" PRIu64 " values of counters are no numbers: left out\n",
+		fprintf(stderr, "%" PRIu64 " values of counters were left out: they are not finite\n",
 			json->no_numbers);
 }
 
@@ -480,7 +478,7 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 	if (!job)
 		return result;
 	job->out.file = out;
-	/* viewers are JavaScript, and Perfetto's importer shows integers beyond 2^63 as -1.0 */
+	/* JavaScript has no integers beyond 2^53; Perfetto shows integers beyond 2^63 as -1.0 */
 	job->out.doubles = true;
 	job->json.trace = trace;
 	job->json.base = options->base;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The exporter to Chrome's trace event format - what its parts share.
+ * The exporter to Chrome's trace event format - the interface between its parts.
  *
  *   json.c               events of the kernel, slices, losses
- *   user.c               what programs write
+ *   user.c               records of programs
  */
 #ifndef TRACEBUF_TOOL_EXPORT_JSON_H
 #define TRACEBUF_TOOL_EXPORT_JSON_H
@@ -18,8 +18,8 @@
 #include "tool/show/user_writers.h"
 
 /*
- * Numbers that no thread has (they are below 2^22): a process for the CPUs, whose threads are
- * three tracks for each of them, and threads for writers that cannot be drawn in their own.
+ * Numbers beyond those of Linux's threads, which are below 2^22: the process "CPUs", with three
+ * tracks for each CPU as its threads; and threads for writers that cannot draw on their own.
  */
 #define JSON_CPUS	(1u << 22)
 #define JSON_WRITERS	(1u << 23)
@@ -27,9 +27,9 @@
 enum json_track { JSON_RUN, JSON_IRQ, JSON_SOFTIRQ, JSON_TRACKS };
 
 /**
- * struct json_thread - a thread that something is drawn for
+ * struct json_thread - a thread that has slices or instants
  * @owner: the writer that draws there, plus 1
- * @writer_id: what the row of a writer's own is called by
+ * @writer_id: for the name of a thread that stands for a writer
  */
 struct json_thread {
 	uint32_t pid, tid;
@@ -45,30 +45,29 @@ struct json {
 	bool some;			/* something has been written */
 	int error;			/* -ENOMEM */
 	struct map threads;		/* by pid << 32 | tid */
-	struct map flows;		/* not NULL: it has begun, and its number */
+	struct map flows;		/* by id: the number of a flow that has begun, else NULL */
 	uint64_t nr_flows;
 	struct user_writers writers;
-	uint64_t no_numbers;		/* counters that JSON has no number for */
+	uint64_t no_numbers;		/* values of counters that are infinite or NaN */
 };
 
-/* {"name":NAME,"ph":"PHASE","pid":..,"tid":..,"ts":..  - to be gone on with; @name is @length
- * bytes */
+/* Write {"name":NAME,"ph":"PHASE","pid":..,"tid":..,"ts":..  The caller adds members and the } */
 void json_begin(struct json *json, char phase, uint32_t pid, uint32_t tid,
 		uint64_t ns, const char *name, size_t length);
 
-/* ,"cat":"..." */
+/* Write ,"cat":"..." */
 void json_category(struct json *json, const char *category);
 
-/* ns as microseconds, which all times are */
+/* Write @ns as microseconds, the unit of all times */
 void json_time(struct out *out, uint64_t ns);
 
-/* The thread, known from now on; NULL: ENOMEM */
+/* Find or add a thread, which will get a name at the end; NULL: ENOMEM */
 struct json_thread *json_thread(struct json *json, uint32_t pid, uint32_t tid);
 
-/* Another thing has begun: the comma before it */
+/* Write what separates the next object from the one before */
 void json_next(struct json *json);
 
-/* A record of a program or a loss of some; @end_ns: of a slice */
+/* Write a record of a program or a loss of records; @end_ns: end of a slice */
 void json_user(struct json *json, const struct tb_view *view, uint64_t ns,
 	       uint64_t end_ns);
 

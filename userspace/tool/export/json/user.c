@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - what programs write, in Chrome's trace event format: slices, instants and
- * flows under the thread that wrote them, counters under its process.
+ * tracebuf export - records of programs in Chrome's trace event format: slices, instants and flows
+ * under the thread that wrote them, counters under its process.
  *
- * A thread has one row of slices in slices, so a second writer of the same thread gets a thread
- * of its own as long as the first has slices that are open, as have writers of threads that are
- * not known.  Slices in one record may overlap with any other: they are asynchronous.
+ * The slices of a thread must be nested.  While one writer of a thread has open slices, another
+ * writer of it draws on a thread of its own; so does a writer with an unknown thread.  A slice in
+ * one record can overlap any other, so it is an asynchronous one.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static struct json_thread *thread_of_writer(struct json *json,
 	return thread;
 }
 
-/* Where the writer draws now: its thread, unless another one is drawing there */
+/* Set the track that the writer draws on: its thread, unless another writer draws there now */
 static void find_track(struct json *json, struct user_writer *writer,
 		       const struct tb_user *record)
 {
@@ -62,8 +62,8 @@ static void write_args(struct json *json, const struct tb_view *view)
 }
 
 /*
- * An arrow from, through or to the slice at this place.  Viewers join all that has the same id, so
- * an id that is used again after its end gets another number.
+ * Write an arrow from, through or to the slice at this time.  Viewers join all flows of one id, so
+ * an id that a program uses again after its end gets another number.
  */
 static void write_flow(struct json *json, const struct tb_user *record,
 		       uint32_t tid, uint64_t ns)
@@ -101,7 +101,7 @@ static void write_instant(struct json *json, const struct tb_view *view,
 	write_args(json, view);
 }
 
-/* Asynchronous slices are told apart by their lane */
+/* Writer and lane identify an asynchronous slice */
 static void write_lane(struct json *json, const struct tb_user *record, int lane)
 {
 	out_text(json->out, ",\"id\":\"");
@@ -165,7 +165,7 @@ static void write_end(struct json *json, const struct user_writer *writer, uint3
 	out_char(json->out, '}');
 }
 
-/* All that is open ends */
+/* End all open slices of the writer */
 static void write_ends(struct json *json, struct user_writer *writer,
 		       const struct tb_user *record, uint64_t ns)
 {

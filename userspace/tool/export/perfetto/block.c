@@ -2,14 +2,13 @@
 /*
  * tracebuf export - requests to block devices, as slices from issue to completion.
  *
- * Perfetto shows block_rq_issue and block_rq_complete as two events that have nothing to do with
- * each other.  So beside the events there is a track for each device, with a slice for each
- * request.  Requests overlap: a device has as many tracks of the same name as it has had requests
- * in flight at once, and Perfetto puts those together.
+ * Perfetto does not connect block_rq_issue and block_rq_complete.  So each device also gets tracks,
+ * with a slice for each request.  Requests overlap: a device has as many tracks (lanes) of the same
+ * name as it had requests in flight at once, and Perfetto draws these as one.
  *
- * A request is known by its device and first sector.  It may be completed in parts, from the
- * front.  Where the completion is missing, the slice goes on until events went missing, the same
- * sector is asked for again, or to the end.
+ * Device and first sector identify a request.  It may be completed in parts, from the front.  If
+ * the completion is missing, the slice ends at the first gap since the request was issued, or when
+ * the same sector is requested again; without either it stays open.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +25,7 @@
 struct lane {
 	bool told, busy;
 	uint64_t sector, sectors;
-	uint64_t doubt, begin;	/* @doubt: when events went missing since it was issued; 0: never */
+	uint64_t doubt, begin;	/* @doubt: the first gap since the request was issued; 0: none */
 };
 
 struct device {
@@ -34,7 +33,7 @@ struct device {
 	struct lane lanes[LANES_MAX];
 };
 
-/* Where the fields of a format are; NULL: another kind of event */
+/* Fields of a format; NULL @dev: the format is not one of requests */
 struct request {
 	bool issue;
 	const struct tb_format_field *dev, *sector, *sectors, *bytes, *error, *rwbs;
@@ -95,7 +94,7 @@ void pf_block_say(const struct pf_block *block)
 			block->left_out, LANES_MAX, DEVICES_MAX);
 }
 
-/* NULL: no memory, or too many */
+/* NULL: too many devices, or *@result is -ENOMEM */
 static struct device *device_of(struct pf_block *block, uint32_t number, int *result)
 {
 	struct device *device;
@@ -199,7 +198,7 @@ static void write_issue(struct pf_block *block, const struct request *request,
 	write_event(block, &event, device, lane, ns);
 }
 
-/* @request: of the completion; NULL: it is missing */
+/* @request: fields of the completion; NULL: it is missing */
 static void write_end(struct pf_block *block, const struct request *request,
 		      const struct tb_view *view, const struct device *device,
 		      struct lane *lane, uint64_t ns)
@@ -215,7 +214,7 @@ static void write_end(struct pf_block *block, const struct request *request,
 	lane->busy = false;
 }
 
-/* The completion is missing: it went on until now, or nobody knows since when not */
+/* End a slice without a completion at the first gap since its beginning; without a gap at @ns */
 static void write_missing(struct pf_block *block, const struct device *device,
 			  struct lane *lane, uint64_t ns)
 {

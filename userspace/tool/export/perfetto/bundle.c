@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - the events of one CPU on their way into a packet.
+ * tracebuf export - collect the events of one CPU into a packet, the bundle.
  *
- * A bundle has switches as columns, wake-ups as columns, and events, and Perfetto reads it in
- * this order; what has the same time stays in the order in which it was read.  So a bundle
- * ends where that order would not be the one of the trace.
+ * Perfetto reads from a bundle first the columns of switches, then those of wake-ups, then events.
+ * It keeps this order for entries of the same time.  Where the trace has another order, make_room()
+ * writes the bundle and begins a new one.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "perfetto.h"
 #include "tool/command/number.h"
 
-/* A bundle is written when it is full, or spans this much */
+/* A bundle is written when it has this many bytes of events, or spans this time */
 #define BUNDLE_BYTES	(64u << 10)
 #define BUNDLE_NS	250000000u
 
@@ -76,7 +76,7 @@ static void columns_clear(struct pf_columns *columns)
 	memset(columns->slots, 0, sizeof(columns->slots));
 }
 
-/* The number of a name; PF_COMMS_MAX: there is no room for it */
+/* The number of a name; PF_COMMS_MAX: the table is full */
 static uint32_t comm_number(struct pf_columns *columns, const char *comm)
 {
 	uint32_t hash = 2166136261u, slot, number;
@@ -132,7 +132,7 @@ void pf_ring_flush(struct pf_ring *ring)
 
 uint64_t pf_ring_time(struct pf_ring *ring, uint64_t ticks, uint64_t ns)
 {
-	/* rounding must not turn the order round */
+	/* rounding must not change the order of events */
 	if (ns < ring->last && ticks >= ring->last_ticks)
 		ns = ring->last;
 	if (ns > ring->last)
@@ -141,7 +141,7 @@ uint64_t pf_ring_time(struct pf_ring *ring, uint64_t ticks, uint64_t ns)
 	return ns;
 }
 
-/* Make room for @size bytes of @kind; false: it is of the past, or there is no memory */
+/* Make room for an entry of @kind, for events @size bytes; false: no memory */
 static bool make_room(struct pf_ring *ring, enum pf_kind kind, uint64_t ns, size_t size)
 {
 	unsigned int later;

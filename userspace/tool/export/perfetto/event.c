@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - one event of the trace as one Perfetto event.
+ * tracebuf export - encode one event of the trace as one Perfetto event.
  *
- * For each format there is a plan, made once (plan.c): a row of
- * steps, each of which puts one field on the wire.  What Perfetto does not know is described
- * before its first event.
+ * The plan of the format (plan.c) has a step for each field that is written.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +24,7 @@ static bool room_for(struct writer *to, size_t size)
 static void put_number(struct writer *to, const struct pf_step *step,
 		       uint64_t value)
 {
-	/* as the reader's type is; 32-bit ones are extended on the wire */
+	/* cut @value to the type of the field; on the wire 32-bit numbers are sign-extended */
 	if (step->type == PROTOBUF_C_TYPE_INT32)
 		value = (uint64_t)(int64_t)(int32_t)value;
 	else if (step->type == PROTOBUF_C_TYPE_UINT32)
@@ -72,7 +70,7 @@ static void put_items(struct writer *to, const struct pf_step *step,
 			put_number(to, step, value);
 }
 
-/* The name of a function, once.  Perfetto looks it up by the address */
+/* Write the name of a function, once; Perfetto looks it up by the address */
 static void tell_symbol(struct pf_plans *plans, uint64_t address)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
@@ -165,7 +163,7 @@ static void put_name(struct writer *to, const char *name)
 	to->at = pf_put_data(to->at, name, length);
 }
 
-/* All that is known of an event that the trace does not describe */
+/* Write the bytes of an event that the trace does not describe */
 static void put_payload(struct writer *to, const struct tb_view *view)
 {
 	static const char name[] = "payload";
@@ -212,9 +210,8 @@ void pf_encode(struct pf_plans *plans, const struct tb_view *view, bool plain,
 }
 
 /*
- * Perfetto shows what looks like "I|process|text" as an instant of the thread,
- * and "B|", "E|", "C|" as slices and counters; any other text is wrapped up
- * as an instant.
+ * Perfetto shows "I|process|text" as an instant of the thread, and "B|...", "E|...", "C|..." as
+ * slices and counters.  Any other text gets "I|process|" before it.
  */
 void pf_encode_mark(const struct tb_view *view, struct pf_event *event)
 {

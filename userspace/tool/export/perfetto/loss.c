@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - a mark for each loss.
+ * tracebuf export - a slice for each loss.
  *
- * Perfetto counts losses in its statistics, where few look.  So below a track "Lost events" each CPU
- * and each writer that has lost something has a track, with a slice for each gap: from when
- * to when, how many, and why.
+ * Perfetto counts losses in its statistics, where few users look.  So below a track "Lost events"
+ * each CPU and writer with losses has a track, with a slice for each gap that tells numbers and
+ * causes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 struct track {
 	bool told;
-	uint64_t until;		/* slices of a track do not overlap */
+	uint64_t until;		/* end of the last slice: slices must not overlap */
 };
 
 static void describe(struct pf_losses *losses, uint64_t uuid, uint64_t parent, const char *name)

@@ -2,9 +2,8 @@
 /*
  * tracebuf export - the packets of a Perfetto trace.
  *
- * A trace is a row of TracePackets, each with the tag and the length it would
- * have as a field of one large message Trace.  Packets other than bundles of
- * events are rare: protobuf-c packs them from structures.
+ * A trace is a sequence of TracePackets, each with tag and length, as fields of one message Trace.
+ * Most bytes are bundles of events, which are encoded already; protobuf-c packs all other packets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@ enum {
 	PACKET_FTRACE_EVENTS = 1,
 };
 
-/* A packet's own fields, without what is put behind */
+/* Bytes of the fields of a TracePacket around a bundle */
 #define HEADER_MAX 128
 
 /* Threads in one packet */
@@ -78,8 +77,8 @@ void pf_write_packet(struct pf_out *out, unsigned int sequence,
 }
 
 /*
- * The same packet that protobuf-c would make of a bundle with all its events;
- * as fields of a message may come in any order, the events are put last.
+ * The packet is the one that protobuf-c would pack, but with the events last: the fields of a
+ * message may be in any order.
  */
 void pf_write_bundle(struct pf_out *out,
 		     const Perfetto__Protos__FtraceEventBundle *bundle,
@@ -186,7 +185,7 @@ void pf_write_clocks(struct pf_out *out, const struct tb_clock_sync *sync)
 
 /* ---- processes and threads ---- */
 
-/* Threads on their way into one packet */
+/* A process tree that is being filled */
 struct tree {
 	struct pf_out *out;
 	uint64_t ns;
@@ -195,7 +194,7 @@ struct tree {
 	Perfetto__Protos__ProcessTree__Thread *thread_list[TASKS_MAX];
 	Perfetto__Protos__ProcessTree__Process processes[TASKS_MAX];
 	Perfetto__Protos__ProcessTree__Process *process_list[TASKS_MAX];
-	char *names[TASKS_MAX];		/* "repeated": one each */
+	char *names[TASKS_MAX];		/* the only item of each cmdline */
 };
 
 static void tree_write(struct tree *tree)
@@ -248,7 +247,7 @@ static void tree_process(struct tree *tree, const struct tb_task *task)
 	tree->process_list[tree->nr_processes++] = process;
 }
 
-/* Processes before their threads; the idle threads are known to Perfetto */
+/* tb_cursor_each_task(): add a thread.  Perfetto knows idle threads itself */
 static int tree_add(const struct tb_task *task, void *context)
 {
 	Perfetto__Protos__ProcessTree__Thread *thread;

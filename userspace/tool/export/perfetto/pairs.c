@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - what Perfetto draws from one event to another, and who ends it.
+ * tracebuf export - slices that Perfetto draws from one event to another, and their missing ends.
  *
- * Perfetto puts some events together in pairs: a system call, an interrupt, a timer.  Its rule is
- * simple: the beginning opens a slice on a track, the end closes one.  A beginning without its end
- * stays open for ever and everything after it is drawn below; an end without its beginning
- * closes what it does not mean.  So this part follows what is open on each track:
- *
- *   - where events of a CPU are missing, what is open on the CPU ends, and what the thread on it is in
- *   - any other thread may have gone on where events are missing, too.  Its slices go on, but
- *     are in doubt: if the next event contradicts them, they end where the gap began
- *   - who has exited does not come back from anything
- *   - an end without its beginning that would close something else is written as an event that
- *     Perfetto does not know
- *
- * An end that was not recorded is an event of the kind that ends the slice, with its key alone.
- * Perfetto would say "unhandled" of an interrupt that ends without a result.  So interrupts end
- * with local_timer_exit, which closes a slice of the same track and adds nothing to it.
+ * Perfetto pairs some events: of system calls, interrupts, timers.  The first event opens a slice
+ * on a track, the second closes the innermost slice.  Without its end a slice stays open, and later
+ * slices are drawn below it; an end without a beginning closes another slice.  So this part
+ * follows the open slices of each track, and writes the ends that are missing.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "plan.h"
 #include "analysis/map.h"
 
-#define DEPTH_MAX	8	/* slices in slices; deeper ones are events */
-#define REQUESTS_MAX	128	/* of a device */
+/*
+ * When slices end, and ends are not written as such:
+ *
+ *   - a gap of a CPU ends the open slices of the CPU, and of the thread on it
+ *   - another thread may have run in the gap.  Its slices stay open, in doubt: if a later event
+ *     contradicts them, they end where the gap began
+ *   - the exit of a thread ends its slices
+ *   - an end without a beginning that would close another slice is written as an event that
+ *     Perfetto does not know
+ *
+ * A missing end is written as an event of the kind that ends the slice, with only its key.  An
+ * interrupt is ended by local_timer_exit, because irq_handler_exit without a result would be shown
+ * as "unhandled".
+ */
+#define DEPTH_MAX	8	/* nested slices; deeper ones are written as plain events */
+#define REQUESTS_MAX	128	/* open requests of a device */
 #define DEAD		0x30	/* EXIT_DEAD, EXIT_ZOMBIE in prev_state */
 
 enum scope { SCOPE_IRQ, SCOPE_SOFTIRQ, SCOPE_HRTIMER, SCOPE_NAPI, CPU_SCOPES,
@@ -32,10 +35,10 @@ enum scope { SCOPE_IRQ, SCOPE_SOFTIRQ, SCOPE_HRTIMER, SCOPE_NAPI, CPU_SCOPES,
 
 static const struct pair {
 	const char *begin, *end;
-	const char *closer;		/* ends it where the end is missing; NULL: @end */
+	const char *closer;		/* the event to write for a missing end; NULL: @end */
 	const char *key;		/* a field that both have, NULL: none */
 	enum scope scope;
-	bool alone;			/* none is in another of its kind */
+	bool alone;			/* slices of this kind are not nested */
 } pairs[] = {
 	{ "sys_enter", "sys_exit", NULL, "id", SCOPE_THREAD, true },
 	{ "irq_handler_entry", "irq_handler_exit", "local_timer_exit", "irq", SCOPE_IRQ, false },
@@ -56,9 +59,9 @@ static const struct pair {
 #define NR_PAIRS (sizeof(pairs) / sizeof(pairs[0]))
 
 /*
- * @cpu: where it began.  Its end goes there, too: Perfetto keeps the order of what has the same time
- *	on one CPU only
- * @doubt: when events went missing since it began; 0: never
+ * @cpu: where the slice began.  A missing end is written there, too: Perfetto keeps the order of
+ *	events with the same time only within a CPU
+ * @doubt: the first gap since the slice began; 0: there was none
  */
 struct open {
 	unsigned int pair;
@@ -66,7 +69,7 @@ struct open {
 	uint64_t key, begin, doubt;
 };
 
-/* What is open on a track, the innermost last; @sure: in the list of those without a doubt */
+/* Open slices of a track, the innermost last; @sure: the track is in the list pf_pairs.sure */
 struct stack {
 	uint32_t number;		/* thread, device */
 	uint32_t depth, room;
@@ -75,12 +78,12 @@ struct stack {
 	struct open open[];
 };
 
-/* How a missing end is written */
+/* Numbers of fields for a missing end */
 struct closer {
 	uint32_t field, key, dev;
 };
 
-/* What events of a format are here */
+/* The meaning of a format for pairs */
 struct part {
 	bool is_begin, is_end, is_switch, is_exit;
 	unsigned int pair;
@@ -92,8 +95,8 @@ struct pf_pairs {
 	struct pf_end_to to;
 	struct closer closers[NR_PAIRS];
 	struct map threads, devices;
-	struct stack *sure;
-	struct stack **cpus;		/* CPU_SCOPES of each */
+	struct stack *sure;		/* tracks with slices that are not in doubt */
+	struct stack **cpus;		/* CPU_SCOPES for each CPU */
 	unsigned int nr_cpus;
 	bool switches;
 	size_t nr_parts;
@@ -223,7 +226,7 @@ static struct stack *stack_of(struct pf_pairs *found, const struct part *part,
 	return stack_at((void **)&found->cpus[view->cpu * CPU_SCOPES + scope], 0, DEPTH_MAX);
 }
 
-/* Where (@pair, @key) is open, from 1; 0: nowhere */
+/* Position from 1 of the innermost slice of @pair with @key, or with @any key; 0: none is open */
 static uint32_t find(const struct stack *stack, unsigned int pair, uint64_t key, bool any)
 {
 	uint32_t at = stack->depth;
@@ -252,7 +255,7 @@ static int write_end(struct pf_pairs *found, const struct stack *stack, const st
 			       (size_t)(at - body));
 }
 
-/* End all but the first @keep at @ns; 0: where they came into doubt, or began */
+/* End all slices but the outermost @keep at @ns; @ns 0: at their doubt, else their beginning */
 static int end_above(struct pf_pairs *found, struct stack *stack, uint32_t keep, uint64_t ns)
 {
 	const struct open *open;
@@ -301,12 +304,12 @@ static int end(struct pf_pairs *found, const struct part *part, struct stack *st
 	int result;
 
 	if (!at && pair->scope == SCOPE_THREAD && pair->key) {
-		/* of another call: so it is in none of those that are open */
+		/* the thread returned from another call, so it is in none of the open ones */
 		at = find(stack, part->pair, key, true);
 		result = at ? end_above(found, stack, at - 1, 0) : 0;
 		return result ? result : PF_PAIR_KNOWN;
 	}
-	/* where nothing is open, it closes nothing; on a thread's track a program may have drawn */
+	/* an end on an empty track is harmless, but a thread's track may have a program's slices */
 	if (!at)
 		return stack->depth || pair->scope == SCOPE_THREAD ? PF_PAIR_PLAIN :
 								    PF_PAIR_KNOWN;
@@ -333,7 +336,7 @@ static int take_switch(struct pf_pairs *found, const struct part *part,
 	uint64_t tid, state = 0;
 	int result = 0;
 
-	/* who is in an interrupt does not go */
+	/* a CPU does not switch in an interrupt, so the end of the interrupt is missing */
 	if (irqs)
 		result = end_above(found, irqs, 0, 0);
 	if (!result && part->state && !tb_field_u64(view, part->state, &state) && state & DEAD &&
@@ -364,7 +367,7 @@ int pf_pairs_take(struct pf_pairs *found, const struct tb_view *view, uint32_t t
 				end(found, part, stack, key);
 }
 
-/* Mark what is open and began before @last as uncertain from @ns on; true: some of it is certain */
+/* Put slices that began before @last in doubt from @ns on; true: others are still certain */
 static bool doubt(struct stack *stack, uint64_t ns, uint64_t last)
 {
 	bool sure = false;
@@ -391,7 +394,7 @@ int pf_pairs_lost(struct pf_pairs *found, uint32_t cpu, uint32_t tid, uint64_t n
 	for (scope = 0; !result && scope < CPU_SCOPES; scope++)
 		if (found->cpus[cpu * CPU_SCOPES + scope])
 			result = end_above(found, found->cpus[cpu * CPU_SCOPES + scope], 0, ns);
-	/* a call that began behind the loss is on another CPU */
+	/* a call that began after the loss began on another CPU */
 	if (!result && stack && stack->depth && stack->open[stack->depth - 1].begin < last)
 		result = end_above(found, stack, 0, ns);
 	while ((stack = *list)) {
@@ -405,7 +408,7 @@ int pf_pairs_lost(struct pf_pairs *found, uint32_t cpu, uint32_t tid, uint64_t n
 	return result;
 }
 
-/* A program does not write while it is in the kernel */
+/* The thread runs in user space, so it has left calls that are in doubt */
 int pf_pairs_writes(struct pf_pairs *found, uint32_t tid)
 {
 	struct stack *stack = map_get(&found->threads, tid);

@@ -2,28 +2,11 @@
 /*
  * tracebuf export - a trace as Perfetto's own format.
  *
- * The file, in this order:
+ * The exporter reads the trace once and passes each event to the parts that perfetto.h lists.
  *
- *   system info     machine and kernel: system calls and states are read by them
- *   clock snapshots what CLOCK_BOOTTIME, in which all times are, is to others
- *   statistics      of the start: zeros
- *   process tree    threads of the state dump
- *   bundles         events, each bundle of one CPU; between them process trees
- *                   for threads that are new or named anew, and, a packet each,
- *                   what programs have written, stacks and counters of events, and
- *                   requests to block devices
- *   causes          of the time of the threads of --why, a packet for each slice
- *   statistics      of the end: every event lost, by CPU and cause
- *
- * A gap in the trace ends the CPU's bundle; the next one says `lost_events' and
- * starts with an event `tracebuf_lost' that tells how many.  There is a track with a mark for
- * each gap, what was open ends, and nobody is on the CPU (sched.c).
- * previous_bundle_end_timestamp is not used: Perfetto would show nothing of any CPU
- * before the last CPU's first event.
- *
- * Memory: one bundle per CPU that has events, whatever the trace's length; what is open of each
- * thread; of programs what is open of each writer, and names; of stacks a bounded number of
- * different ones.  With --why also what each thread and CPU did, all the time (why_lines.h).
+ * Memory does not grow with the number of events: the exporter keeps a bundle for each CPU, the
+ * open slices of threads and writers, names, and a bounded number of stacks.  Only --why keeps
+ * what each thread and CPU did all the time (why_lines.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,6 +15,26 @@
 #include "analysis/spans.h"
 #include "tool/command/command.h"
 
+/*
+ * The packets of the file, in this order:
+ *
+ *   system info     machine and kernel, from which Perfetto derives names of calls and states
+ *   clock snapshots other clocks beside CLOCK_BOOTTIME, which all times are of
+ *   statistics      of the start: zeros
+ *   process tree    threads of the state dump
+ *   bundles         events, each bundle of one CPU; between them process trees for new and renamed
+ *                   threads, and a packet for each record of a program, each sample (stack,
+ *                   counters), and each beginning or end of a request to a block device
+ *   causes          where the time of the threads of --why went: a packet for each slice
+ *   statistics      of the end: lost events by CPU and cause
+ *
+ * A gap ends the bundle of its CPU.  The next bundle has `lost_events' set and starts with an event
+ * `tracebuf_lost' that counts the lost events.  The gap also gets a slice on a track (loss.c), ends
+ * open slices (pairs.c), and makes the thread on the CPU unknown (sched.c).
+ *
+ * Do not write previous_bundle_end_timestamp: Perfetto would hide all events before the time at
+ * which the last CPU begins.
+ */
 struct export {
 	struct tb_trace *trace;
 	const struct tb_export_options *options;
@@ -45,15 +48,15 @@ struct export {
 	struct pf_tasks *tasks;
 	struct pf_losses losses;
 	unsigned int nr_rings;
-	unsigned int selection;		/* number of the selection's next change */
-	struct spans missing;		/* of CLOCK_MONOTONIC */
+	unsigned int selection;		/* index of the next change of the selection */
+	struct spans missing;		/* times on CLOCK_MONOTONIC */
 	struct export_clock clock;
-	uint64_t now, monotonic;	/* the last event of all: as written, of tb_view.ns */
+	uint64_t now, monotonic;	/* of the latest event: as written, and tb_view.ns */
 	uint64_t cut, beyond, undescribed;
 	struct pf_event event;
 	struct pf_tracks tracks;
 	struct pf_user *user;	/* NULL: no program has written yet */
-	struct pf_samples *samples;	/* NULL: no event had any yet */
+	struct pf_samples *samples;	/* NULL: no event had a stack or counters yet */
 	struct pf_block *block;
 };
 
@@ -70,16 +73,16 @@ static uint64_t view_ns(struct export *export, const struct tb_view *view)
 	return ns;
 }
 
-/* The same of a tick at which there need not be an event */
+/* Convert @ticks, at which there need not be an event */
 static uint64_t ticks_ns(struct export *export, uint64_t ticks)
 {
 	return export_clock_ns(&export->clock, ticks,
 			       tb_trace_ns(export->trace, ticks, TB_TIME_MONOTONIC));
 }
 
-/* ---- what the cursor brings ---- */
+/* ---- events from the cursor ---- */
 
-/* An end that was not recorded */
+/* pf_end_to.write: write an end that was not recorded */
 static int write_end_event(void *context, uint32_t cpu, uint32_t tid, uint64_t ns, uint32_t field,
 			   const void *body, size_t size)
 {
@@ -124,7 +127,7 @@ static int take_control(struct export *export, const struct tb_view *view)
 	case TB_EV_THREAD:
 		return pf_tasks_thread(export->tasks, view, ns);
 	case TB_EV_MARK:
-		/* a durable one does not say on which CPU its thread was */
+		/* a mark in the durable buffer does not say on which CPU its thread was */
 		if (view->cpu != TB_RING_DURABLE) {
 			ns = pf_ring_time(ring, view->ticks, ns);
 			result = pf_sched_seen(export->sched, ring, view, view->tid, ns);
@@ -160,7 +163,7 @@ static int take_user(struct export *export, const struct tb_view *view)
 	return result ? result : export->out.error;
 }
 
-/* What was recorded with an event and has no place in it */
+/* Write the stacks and counters of @view as a sample */
 static int take_extras(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
 {
 	const struct tb_task *task = tb_cursor_task(export->cursor, tid);
@@ -175,7 +178,7 @@ static int take_extras(struct export *export, const struct tb_view *view, uint32
 				task && task->tgid ? task->tgid : tid);
 }
 
-/* What else follows from an event; how it is to be written (PF_PAIR_*), -errno */
+/* Update requests, threads and pairs.  Return how the event is to be written (PF_PAIR_*), -errno */
 static int follow(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
 {
 	int result;
@@ -221,7 +224,7 @@ static int take_event(struct export *export, const struct tb_view *view)
 
 /*
  * Return the time up to which the trace shows what @cpu does, at most @ns.  @monotonic is @ns on
- * CLOCK_MONOTONIC
+ * CLOCK_MONOTONIC.
  */
 static uint64_t known_until(const struct export *export, unsigned int cpu, uint64_t ns,
 			    uint64_t monotonic)
@@ -293,9 +296,9 @@ static int take(struct export *export, const struct tb_view *view)
 	return take_event(export, view);
 }
 
-/* ---- the whole ---- */
+/* ---- the export ---- */
 
-/* When the recording began, as far as its clock records or events tell */
+/* Set @ns to the time of the first clock record or event, the earlier of both; 0: there is none */
 static int start_of(struct export *export, uint64_t *ns)
 {
 	const struct tb_clock_sync *syncs;
@@ -338,7 +341,7 @@ static int write_start(struct export *export)
 	return result;
 }
 
-/* Where the file, or its part, has no events of a CPU up to the end, what ran there is unknown. */
+/* Mark the end of the recording as unknown on CPUs, the last events of which the file lacks */
 static int write_unknown(struct export *export)
 {
 	struct pf_ring *ring;
@@ -394,7 +397,7 @@ static void say(const struct export *export)
 		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: Perfetto takes no more\n",
 			export->beyond, PF_CPUS_MAX);
 	if (export->undescribed)
-		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: only their bytes\n",
+		fprintf(stderr, "%" PRIu64 " events are of a kind that the trace does not describe: exported as bytes\n",
 			export->undescribed);
 	if (export->cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
@@ -406,7 +409,7 @@ static void say(const struct export *export)
 		pf_samples_say(export->samples);
 	pf_block_say(export->block);
 	if (tb_cursor_uncommitted(export->cursor))
-		fprintf(stderr, "%" PRIu64 " events had not been finished when the trace was taken: left out\n",
+		fprintf(stderr, "%" PRIu64 " events were left out: they had not been finished when the trace was taken\n",
 			tb_cursor_uncommitted(export->cursor));
 }
 
@@ -416,7 +419,6 @@ static bool has_event(const struct export *export, const char *name)
 				export->options ? export->options->wanted : NULL);
 }
 
-/* What the parts need; -ENOMEM */
 static int open_parts(struct export *export)
 {
 	const struct pf_end_to to = { write_end_event, export };

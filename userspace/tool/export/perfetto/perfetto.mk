@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the Perfetto exporter adds to the tool: code that protobuf-c generates
-# from perfetto.proto, and its library (Debian: protobuf-c-compiler,
-# libprotobuf-c-dev).  Without them the tool is built without the exporter.
-# Included by userspace/Makefile.
+# Build the Perfetto exporter: needs code that protobuf-c generates from perfetto.proto, and the
+# library of protobuf-c (Debian: protobuf-c-compiler, libprotobuf-c-dev).  Without them the tool has
+# no Perfetto exporter.  Included by userspace/Makefile.
 
 PROTOC_C ?= protoc-c
 PERFETTO_PROTO := $(ROOT)/userspace/tool/export/perfetto/perfetto.proto
@@ -34,7 +33,7 @@ $(OUT)/obj/perfetto/%.o: $(OUT)/perfetto/%.c
 
 $(PERFETTO_OBJ): $(PERFETTO_GEN).h
 
-# Traces to export, and the exporter under the sanitizers, for test_export.sh
+# The exporter under the sanitizers, and a generator of traces, for test_export.sh
 PERFETTO_TEST_OBJ := $(OUT)/asan/unit/test_export.o $(OUT)/asan/perfetto/perfetto.pb-c.o \
 	$(filter $(addprefix $(OUT)/asan/,analysis/% tool/export/fxt/% tool/export/perfetto/% \
 	tool/export/common.o tool/show/causes.o tool/show/frames.o tool/command/plain_file.o \

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - plans for events of the kernel as Perfetto's.
+ * tracebuf export - plans: how to encode events of the kernel as Perfetto's.
  *
- * If FtraceEvent (perfetto.proto) has a field of the event's name, the event becomes that message,
- * with those of its fields that the message has by name and kind.  Else it gets a number beyond
- * those of FtraceEvent, and a description that goes before its first event; what has too many
- * fields for that becomes a generic event, in which every field says its name.
+ * If FtraceEvent (perfetto.proto) has a field with the name of the event, the event becomes that
+ * message, with all fields that the message also has.  Any other event is a described one: it gets
+ * a field number beyond those of FtraceEvent, and a descriptor before its first event.  An event
+ * with too many fields for that becomes a generic one, in which every field has its name.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void end_step(struct pf_plan *plan, struct pf_step *step, const uint8_t *
 	plan->nr_heads += step->head_size;
 }
 
-/* A field of a message: may @field of the trace be written as @target? */
+/* The kind of step that writes @field of the trace as @target of a message; -1: there is none */
 static int step_of(const struct tb_format_field *field,
 		   const ProtobufCFieldDescriptor *target)
 {
@@ -57,7 +57,7 @@ static int step_of(const struct tb_format_field *field,
 	}
 }
 
-/* Perfetto shows the function at this address */
+/* Perfetto shows the name of the function at the address in @field */
 static bool is_function(const struct tb_format *format, const char *field)
 {
 	return (!strcmp(field, "function") &&
@@ -91,7 +91,7 @@ static void plan_message(struct pf_plan *plan, const struct tb_format *format,
 	}
 }
 
-/* All fields, by name or, with @described, by number */
+/* Plan a generic event, or a @described one, with all fields */
 static void plan_fields(struct pf_plan *plan, const struct tb_format *format, bool described)
 {
 	const struct tb_format_field *field;
@@ -128,7 +128,7 @@ static void plan_fields(struct pf_plan *plan, const struct tb_format *format, bo
 	}
 }
 
-/* ---- what an event is that Perfetto does not know ---- */
+/* ---- descriptors of events that Perfetto does not know ---- */
 
 /* google.protobuf.DescriptorProto and FieldDescriptorProto */
 enum { DESCRIPTOR_NAME = 1, DESCRIPTOR_FIELD = 2 };
@@ -189,7 +189,7 @@ void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu)
 	pf_write_bundle(plans->out, &bundle, NULL, 0);
 }
 
-/* The message an event is, NULL if it is a generic one */
+/* The field of FtraceEvent for events of @format; NULL: there is none */
 static const ProtobufCFieldDescriptor *message_of(const struct tb_format *format)
 {
 	const ProtobufCFieldDescriptor *field;
@@ -202,7 +202,7 @@ static const ProtobufCFieldDescriptor *message_of(const struct tb_format *format
 	return field;
 }
 
-/* A field of the format that no step writes */
+/* True if no step of @plan writes @field */
 static bool is_lost(const struct pf_plan *plan, const struct tb_format_field *field)
 {
 	uint32_t i;
@@ -214,15 +214,15 @@ static bool is_lost(const struct pf_plan *plan, const struct tb_format_field *fi
 }
 
 /*
- * Perfetto would draw these as slices, but Linux does not end each: it ends cma_alloc_start with an
- * event of Android's alone, and a transfer of i2c has several beginnings and one end.
+ * Perfetto would draw these as slices without an end: only Android has the event that ends
+ * cma_alloc_start, and a transfer of i2c has several beginnings and one end.
  */
 static bool stays_open(const char *name)
 {
 	return !strcmp(name, "cma_alloc_start") || !strncmp(name, "i2c_", 4);
 }
 
-/* Of these Perfetto makes no more than of any other: better a generic one with all fields */
+/* Perfetto only lists these events, so a plain one with all fields shows more */
 static bool is_only_listed(const char *name)
 {
 	static const char *const names[] = {
@@ -273,7 +273,7 @@ static bool plan_make(struct pf_plan *plan, const struct tb_format *format)
 	plan_message(plan, format, field->descriptor);
 	for (i = 0; i < format->nr_fields; i++)
 		plan->nr_lost += is_lost(plan, &format->fields[i]);
-	/* another event that is called the same */
+	/* without a common field it is another event with the same name */
 	if ((!plan->nr_steps && format->nr_fields) ||
 	    (plan->nr_lost && is_only_listed(format->name)))
 		return plan_plain(plan, format);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The Perfetto exporter - how the events of a format are written, found out once.
+ * The Perfetto exporter - plans: for each format, how to encode its events.
  */
 #ifndef TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H
 #define TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H
@@ -17,8 +17,8 @@ enum {
 	PF_EVENT_SWITCH = 4,
 	PF_EVENT_WAKING = 20,
 	PF_EVENT_GENERIC = 327,
-	PF_EVENT_DESCRIBED = 65536,	/* and those that follow: by index of the format */
-	PF_DESCRIBED_MAX = 65535,	/* as many */
+	PF_EVENT_DESCRIBED = 65536,	/* plus the index of the format */
+	PF_DESCRIBED_MAX = 65535,	/* formats that get such a number */
 	PF_GENERIC_NAME = 1,
 	PF_GENERIC_FIELD = 2,
 	PF_FIELD_NAME = 1,
@@ -28,7 +28,7 @@ enum {
 	PF_PRINT_BUF = 2,
 };
 
-/* Perfetto knows described events with field numbers below this */
+/* Perfetto reads described events with field numbers below this */
 #define PF_DESCRIBED_FIELDS 32
 
 #define PF_EVENT_MESSAGE (&perfetto__protos__ftrace_event__descriptor)
@@ -38,14 +38,11 @@ enum pf_step_kind {
 	STEP_ITEMS,		/* an array as a repeated number */
 	STEP_TEXT,
 	STEP_LISTED,		/* an array, or bytes, as text */
-	STEP_ADDRESS,		/* 4 bytes as one number, as they are in memory */
+	STEP_ADDRESS,		/* 4 bytes as one number, in the byte order of the host */
 	STEP_FUNCTION,		/* a number for which Perfetto wants a name */
 };
 
-/*
- * @head is what stands before the value: its tag, in a generic event with the
- * field's name before.
- */
+/* @head: the bytes before the value: in a generic event the name of the field, then the tag */
 struct pf_step {
 	uint8_t  kind;
 	uint8_t  type;		/* ProtobufCType of numbers */
@@ -57,26 +54,26 @@ struct pf_step {
 
 struct pf_plan {
 	uint32_t field;		/* in FtraceEvent */
-	bool     told;		/* what it is, if it is a described one */
+	bool     told;		/* the descriptor of a described event has been written */
 	uint32_t nr_steps;
 	struct pf_step *steps;
 	uint8_t *heads;		/* of all steps */
 	size_t   nr_heads;	/* bytes of them */
 	const struct tb_format *format;
 	uint32_t nr_lost;	/* fields that the message has no place for */
-	uint64_t events;
+	uint64_t events;	/* encoded so far */
 };
 
-/* @plans: @nr_plans of events as Perfetto knows them, then as many as it does not */
+/* @plans: first @nr_plans as messages that Perfetto knows, then as many for plain events */
 struct pf_plans {
 	const struct tb_trace *trace;
 	struct pf_out *out;
-	struct pf_tracks symbols;	/* functions whose names have been told */
+	struct pf_tracks symbols;	/* functions that have been named */
 	size_t nr_plans;
 	struct pf_plan plans[];
 };
 
-/** pf_plan_tell - write what the event of @plan is; @cpu: any that the trace has */
+/** pf_plan_tell - write the descriptor of @plan's event; @cpu: any CPU of the trace */
 void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu);
 
 #endif /* TRACEBUF_TOOL_EXPORT_PERFETTO_PLAN_H */

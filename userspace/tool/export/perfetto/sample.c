@@ -2,15 +2,12 @@
 /*
  * tracebuf export - stacks and counters of events, as Perfetto's samples.
  *
- * Perfetto's messages for events have no place for them.  It does know samples as perf takes
- * them: a callstack, and values of counters, of a thread on a CPU at a time.  Each event with a
- * stack or counters gets one beside it, of the same time, thread and CPU.
+ * Perfetto's messages for events have no place for stacks and counters.  So each event that has
+ * them gets a sample as of perf: with the same time, thread and CPU.
  *
- * Which counters there are is said once for a sequence of packets, so each set of counters has a
- * sequence of its own.  Its timebase is time: of samples that count something else Perfetto makes
- * no profile.  Frames and callstacks are
- * told once and are numbers from then on; when there are many, all is forgotten and begins anew,
- * so that memory is bounded.
+ * A sequence of packets declares its counters once, so each set of counters is a stream with its
+ * own sequence.  The timebase is time: Perfetto makes no profile of other samples.  Frames and
+ * callstacks get numbers; a stream that has many clears them all, to bound memory.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,13 +22,13 @@
 #define COUNTERS_MAX	32
 #define NEW_MAX		STACK_MAX
 
-/* The numbers of files follow: @iid of their struct known, and NR_MAPPINGS */
+/* Mappings of files have the numbers that follow: iid of the struct known plus NR_MAPPINGS */
 enum { MAPPING_KERNEL = 1, MAPPING_USER = 2, NR_MAPPINGS = 2, MAPPING_FILE = 3 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
 
 /*
- * What a stream has told: a frame (key: the address, and the struct frame of a named function), a
- * file (key: its name's address), or a callstack (key: the numbers of its frames).
+ * What a stream has a number for: a frame (key: the address, and the struct frame of a named
+ * function), a file (key: address of the name), or a callstack (key: numbers of its frames).
  */
 struct known {
 	uint32_t kind;		/* MAPPING_KERNEL, MAPPING_USER: a frame; MAPPING_FILE; 0: a callstack */
@@ -41,8 +38,8 @@ struct known {
 };
 
 struct stream {
-	uint32_t mask;		/* which counters */
-	bool     begun;		/* said what it is, since it was cleared */
+	uint32_t mask;		/* set of counters */
+	bool     begun;		/* has declared its counters since it was cleared */
 	void    *tree;
 	size_t   nr_known;
 	uint64_t last_iid;
@@ -114,7 +111,7 @@ static struct stream *stream_of(struct pf_samples *samples, uint32_t mask)
 	return stream;
 }
 
-/* ---- what is known ---- */
+/* ---- frames and callstacks ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -127,7 +124,7 @@ static int compare(const void *a, const void *b)
 	return memcmp(first->key, second->key, first->count * sizeof(first->key[0]));
 }
 
-/* NULL: no memory; @fresh: it has to be told */
+/* Find or add; @fresh: it is new, and must be written.  NULL: no memory */
 static const struct known *find(struct pf_samples *samples, struct stream *stream,
 				uint32_t kind, const uint64_t *key, uint32_t count, bool *fresh)
 {
@@ -156,7 +153,7 @@ static const struct known *find(struct pf_samples *samples, struct stream *strea
 	return NULL;
 }
 
-/* The number of the file that @from is in, told once */
+/* Return the mapping of the file that @from is in; describe it if it is new */
 static uint64_t file_of(struct pf_samples *samples, struct stream *stream,
 			const struct frame *from)
 {
@@ -188,7 +185,7 @@ static uint64_t file_of(struct pf_samples *samples, struct stream *stream,
 	return path->iid;
 }
 
-/* @from: of a program; NULL: the kernel's */
+/* Return the number of a frame; describe it if it is new.  @from: NULL in the kernel */
 static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
 			 uint64_t address, const struct frame *from)
 {
@@ -231,7 +228,7 @@ static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
 	return known->iid;
 }
 
-/* Outermost first: the program's frames, then the kernel's */
+/* Fill in samples->numbers, the outermost frame first: the program's, then the kernel's */
 static uint32_t number_frames(struct pf_samples *samples, struct stream *stream,
 			      const struct tb_view *view)
 {
@@ -261,7 +258,7 @@ static void write_packet(struct pf_samples *samples, struct stream *stream,
 			(unsigned int)(stream - samples->streams), packet);
 }
 
-/* What the samples of this stream are: their counters, and where addresses are */
+/* Declare the counters and the mappings of the kernel and of programs */
 static void begin(struct pf_samples *samples, struct stream *stream, uint64_t ns)
 {
 	static const char *const paths[NR_MAPPINGS] = { "kernel", "user" };

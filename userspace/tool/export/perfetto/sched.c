@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - who is on a CPU, as Perfetto sees it.
+ * tracebuf export - which thread is on a CPU, as Perfetto sees it.
  *
- * Switches and wake-ups are written as columns.  That is half the bytes, and the only form
- * that says whether a wake-up came from an interrupt.  A column does not say who goes
- * and who wakes: Perfetto takes who came with the switch before.  What does not fit in
- * becomes an event of its own:
- *
- *   - the first event of a CPU, and the first behind a gap: before it comes a switch to the thread
- *     that is on the CPU, because Perfetto cannot know.  Where recording begins, switches may be
- *     recorded later than other events: before the first one of any CPU nobody is on one
- *   - a switch or a wake-up by another thread than that, or with another name or priority than
- *     the last switch told
- *
- * Where events are missing, or switches are not recorded any more, the trace does not say which
- * thread is on the CPU.  Perfetto cannot express that, and would draw the last one on.  So the CPU
- * goes to a thread called "events lost", with a number that no thread of Linux can have.  In which
- * state the last one went is unknown, too.
+ * Switches and wake-ups are written as columns.  Columns take half the bytes, and are the only form
+ * that says whether an interrupt woke the thread.  They do not name the thread that is switched
+ * out or that wakes: Perfetto takes the thread of the previous switch.  A switch or wake-up by
+ * another thread, or with another name or priority than the previous switch had, is written as an
+ * event.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "plan.h"
 
+/*
+ * Switches that were not recorded are added as events:
+ *
+ *   - before the first event of a CPU, and the first after a gap, a switch to the thread that is on
+ *     the CPU.  Other events may be recorded earlier than switches: before the first switch of
+ *     any CPU no thread is shown
+ *   - where events are missing, or switches are no longer selected, the thread on the CPU is
+ *     unknown.  Perfetto cannot express that, and would show the last thread.  So the CPU switches
+ *     to a thread "events lost", and the state of the last thread is an unknown one
+ */
+
 /* Beyond PID_MAX_LIMIT of the kernel, which is 1 << 22 */
 #define TID_LOST	0x40000000u
 #define COMM_LOST	"events lost"
 
-#define STATE_IDLE	0x80	/* of the thread "events lost" between gaps */
-#define STATE_UNKNOWN	0x8000	/* no state that Perfetto knows: it says so */
+#define STATE_IDLE	0x80	/* of the thread "events lost" after a gap */
+#define STATE_UNKNOWN	0x8000	/* Perfetto does not know it, and shows it as unknown */
 
 #define IDLE_PRIO	120
 
-/* TRACE_FLAG_* of the kernel, as far as events tell */
+/* Flags TRACE_FLAG_* of the kernel that events have */
 #define FLAG_HARDIRQ	0x08
 #define FLAG_SOFTIRQ	0x10
 #define FLAG_NMI	0x40
@@ -46,7 +47,7 @@ struct part {
 struct pf_sched {
 	const struct tb_cursor *cursor;
 	bool switches, begun;
-	uint64_t begun_at;		/* the first switch of any CPU, since they are recorded */
+	uint64_t begun_at;		/* first switch of any CPU since switches are selected */
 	struct part parts[];
 };
 
@@ -116,7 +117,7 @@ static uint64_t number(const struct tb_view *view, const struct tb_format_field 
 	return value;
 }
 
-/* The name of @tid as @view tells it, else as the trace does; false: it does not fit */
+/* Copy the name of @tid from @field of @view, or from the cursor; false: a column cannot hold it */
 static bool name_of(const struct pf_sched *sched, const struct tb_view *view, uint32_t cpu,
 		    const struct tb_format_field *field, uint32_t tid, char *comm)
 {
@@ -146,7 +147,7 @@ static bool name_of(const struct pf_sched *sched, const struct tb_view *view, ui
 
 /* ---- switches that were not recorded ---- */
 
-/* As an event, because a column would not say who goes */
+/* Write a switch to @to as an event, because a column does not name the thread before */
 static int go(struct pf_ring *ring, const struct pf_current *to, int64_t prev_state, uint64_t ns)
 {
 	Perfetto__Protos__SchedSwitchFtraceEvent message =
@@ -155,7 +156,7 @@ static int go(struct pf_ring *ring, const struct pf_current *to, int64_t prev_st
 	struct pf_current from = ring->current;
 	size_t size;
 
-	/* what was before the first is nobody's: Perfetto keeps no record of idle threads */
+	/* before the first switch: the idle thread, which Perfetto does not show */
 	if (!from.known) {
 		snprintf(from.comm, sizeof(from.comm), "swapper/%u", ring->cpu);
 		from.prio = IDLE_PRIO;
@@ -187,7 +188,7 @@ int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_
 		sched->begun = true;
 		sched->begun_at = ns;
 	}
-	/* a switch says itself who was there, unless he was longer */
+	/* the first switch names the thread before it; only a gap before has an end to show */
 	if (!sched->begun || !sched->switches || (is_switch && first && !ring->from))
 		return 0;
 	if (is_switch)
@@ -270,7 +271,7 @@ int pf_sched_take(struct pf_sched *sched, struct pf_ring *ring, const struct tb_
 {
 	const struct part *part = &sched->parts[view->format->index];
 
-	/* columns need a switch before, so there have to be switches */
+	/* a column refers to the previous switch */
 	if (!sched->switches)
 		return 0;
 	if (part->next_pid)

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - processes and threads, each told once.
+ * tracebuf export - processes and threads, each written once, and renamed threads.
  *
- * A new thread that task_newtask tells of must not be told of in a process tree before: Perfetto
- * would see two.  But the event may be missing where the record of the thread is there: it was lost,
- * not chosen, or kept out by a rule.  Which of the two comes first nobody knows.  So a record waits
- * until its event comes by, and is told with its own time where that does not happen.
+ * Perfetto would show a new thread twice if a process tree had it before its task_newtask.  The
+ * event may come after the record of the thread, or never: it was lost, not selected, or kept out
+ * by a rule.  So the record of a new thread waits for the event until the end, and is then written
+ * with its own time.  A thread that is not known yet is written at its first record of any kind.
  *
- * A thread that nothing has told of before is told by whatever record it has: that of its end, if it
- * ended before the dump of the threads came to it, or that of a dump later in the recording.
- *
- * A new name must be told, although task_rename may tell it: in Perfetto a name from a process tree
- * weighs more, and the old one would stay.
+ * A new name is written although there may be a task_rename: Perfetto prefers names of process
+ * trees, and would keep the old one.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "perfetto.h"
 #include "analysis/map.h"
 
-/* @pending: the record has come, its event has not; else the other way round */
+/* A new thread; @pending: its record came, its task_newtask did not; else the other way round */
 struct newcomer {
 	bool pending;
 	uint64_t ns;
@@ -30,7 +27,7 @@ struct pf_tasks {
 	const struct tb_cursor *cursor;
 	bool forks;
 	struct map newcomers;
-	struct map told;		/* threads that Perfetto knows of, or will by the end */
+	struct map told;		/* threads that are written, or will be at the end */
 	size_t nr_parts;
 	const struct tb_format_field *parts[];	/* by format: the new thread of task_newtask */
 };
@@ -107,12 +104,12 @@ static int forked(struct pf_tasks *tasks, const struct tb_task *task, uint64_t n
 
 	if (!slot)
 		return -ENOMEM;
-	if (newcomer && !newcomer->pending) {		/* its event has come before */
+	if (newcomer && !newcomer->pending) {		/* its task_newtask was before */
 		free(newcomer);
 		*slot = NULL;
 		return tasks->out->error;
 	}
-	tell(tasks, slot);		/* another thread that had the number */
+	tell(tasks, slot);		/* an earlier thread with the same number */
 	newcomer = calloc(1, sizeof(*newcomer));
 	if (!newcomer)
 		return -ENOMEM;
@@ -142,7 +139,7 @@ int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t
 	newcomer = map_get(&tasks->newcomers, thread->tid);
 	if (thread->flags & TB_THREAD_FORK && tasks->forks)
 		return forked(tasks, task, ns);
-	if (newcomer && newcomer->pending)	/* with its new name, and its old time */
+	if (newcomer && newcomer->pending)	/* keep the time of the first record */
 		newcomer->task = *task;
 	else
 		pf_write_task(tasks->out, task, ns);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - the tracks on which what programs write is drawn, and which names have
- * been told already.
+ * tracebuf export - tracks for records of programs, and the numbers of tracks and names.
  *
- * All of it is in one tree, because programs choose the numbers: a tree stays quick whatever
- * they are.
+ * All are in one balanced tree, because programs choose the keys: no keys make it slow.
  */
 #include <errno.h>
 #include <search.h>
@@ -130,7 +128,7 @@ struct pf_known *pf_track_child(struct pf_tracks *tracks, uint64_t parent,
 	return known;
 }
 
-/* Tracks of the same name below the same one are drawn as one, with as many rows */
+/* Perfetto draws tracks with the same name and parent as one track with several rows */
 struct pf_known *pf_track_lane(struct pf_tracks *tracks, uint64_t parent, uint32_t writer,
 			       uint32_t writer_id, uint32_t lane)
 {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - what programs write, as Perfetto's track events.
+ * tracebuf export - records of programs as Perfetto's track events.
  *
- * Each event is a packet of its own; trace_processor puts them in order by time, so the end
- * of a slice that is one record can follow its beginning at once.  Names are told once and
- * are numbers from then on.
+ * Each record is a packet; a slice in one record is two.  trace_processor sorts packets by time, so
+ * the end of a slice can follow its beginning at once.
  *
- * Slices are drawn under the thread that wrote them.  Perfetto knows one row of slices in
- * slices for each track, so a second writer of the same thread gets a track below it as long
- * as the first has slices that are open.  Slices in one record may overlap with any other: each has
- * a track below on which there is nothing at that time.
+ * The slices on one track must be nested.  The first writer of a thread draws on the track of the
+ * thread.  While it has open slices, another writer of the thread gets a track below.  A slice in
+ * one record can overlap any other, so it goes to a track below that is free during the slice.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,9 +16,9 @@
 #include "tool/command/command.h"
 #include "tool/show/user_writers.h"
 
-/* Texts of one event that had to be changed */
+/* Bytes for copies of texts of one event */
 #define SCRATCH_BYTES	(64u << 10)
-/* Arguments of an event, and what is told of it besides */
+/* Annotations of an event: its arguments, and what set_notes() adds */
 #define NOTES_MAX	1100
 
 struct pf_user {
@@ -30,7 +28,7 @@ struct pf_user {
 	struct user_writers writers;
 
 	/* the event at hand */
-	bool     failed;		/* no memory */
+	bool     failed;		/* -ENOMEM */
 	Perfetto__Protos__TracePacket packet;
 	Perfetto__Protos__TrackEvent event;
 	Perfetto__Protos__InternedData names;
@@ -70,7 +68,7 @@ void pf_user_say(const struct pf_user *user)
 
 /* ---- texts ---- */
 
-/* A copy of what programs may have put anything into; "" where there is no room for it */
+/* Copy a text of a program as valid UTF-8; "" if there is no room */
 static char *clean(struct pf_user *user, const char *text, size_t length)
 {
 	char *to = user->scratch + user->used;
@@ -195,7 +193,7 @@ static void set_flow(struct pf_user *user, const struct tb_user *record)
 
 /* ---- arguments ---- */
 
-/* One more; NULL: there are too many */
+/* NULL: there are too many */
 static Perfetto__Protos__DebugAnnotation *note_new(struct pf_user *user)
 {
 	Perfetto__Protos__DebugAnnotation *note;
@@ -208,7 +206,7 @@ static Perfetto__Protos__DebugAnnotation *note_new(struct pf_user *user)
 	return note;
 }
 
-/* What is told besides arguments */
+/* An annotation that is no argument */
 static Perfetto__Protos__DebugAnnotation *note_named(struct pf_user *user,
 						     const char *name)
 {
@@ -302,7 +300,7 @@ static void note_data(struct pf_user *user, const struct tb_user *record)
 	note_text(user, "data", text);
 }
 
-/* What a record has besides its name */
+/* Add values, data, flags and arguments of @record as annotations */
 static void set_notes(struct pf_user *user, const struct tb_user *record)
 {
 	Perfetto__Protos__DebugAnnotation *note;
@@ -322,7 +320,7 @@ static void set_notes(struct pf_user *user, const struct tb_user *record)
 	}
 }
 
-/* ---- whose ---- */
+/* ---- tracks ---- */
 
 static const char *comm_of(const struct pf_user *user, uint32_t tid)
 {
@@ -342,7 +340,7 @@ static struct pf_known *process_of(struct pf_user *user,
 	return process;
 }
 
-/* Where the writer draws now: its thread's track, unless another one is drawing there */
+/* Set the track that the writer draws on: its thread's, unless another writer draws there now */
 static void find_track(struct pf_user *user, struct user_writer *writer,
 		       const struct tb_user *record)
 {
@@ -402,7 +400,7 @@ static void write_instant(struct pf_user *user, const struct user_writer *writer
 		    writer->track, ns);
 }
 
-/* A lane of the writer: below its thread, its process where that is not known */
+/* The track of a lane of the writer: below its thread, or below its process if that is unknown */
 static uint64_t lane_track(struct pf_user *user, const struct tb_user *record, int lane)
 {
 	struct pf_known *above = process_of(user, record), *track;
@@ -450,7 +448,7 @@ static void write_begin(struct pf_user *user, struct user_writer *writer,
 		write_instant(user, writer, record, ns);
 }
 
-/* All that is open ends */
+/* End all open slices of the writer */
 static void write_ends(struct pf_user *user, struct user_writer *writer,
 		       const struct tb_user *record, uint64_t ns)
 {

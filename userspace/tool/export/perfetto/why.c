@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf export - where the time of threads went, as 'tracebuf why' has it.
+ * tracebuf export - where the time of threads went, as 'tracebuf why' shows it.
  *
- * Each thread has a track below its process.  The walk of analysis/why.c brings stretches of time,
- * a cause first and then what is below it.  Each stretch is a slice within the slice of the cause
- * above it.  The slices are written as they come: only the open ones are kept.  A name is written
- * once for each node of the tree.
+ * Each thread has a track below its process.  analysis/why.c calls take_stretch() for each stretch
+ * of time, for a cause before the causes below it.  Each stretch is a slice within the slice of the
+ * cause above.  A name is written once for each node of the tree.
  */
 #include <errno.h>
 #include "perfetto.h"
@@ -15,7 +14,7 @@
 
 /**
  * struct writer - the track of the thread at hand
- * @ends: when the open slices end, the outermost first
+ * @ends: ends of the open slices, the outermost first
  */
 struct writer {
 	struct pf_out *out;
@@ -96,7 +95,7 @@ static int take_stretch(void *context, uint32_t index, uint64_t from, uint64_t t
 	return writer->out->error;
 }
 
-/* Below the process; where the process is unknown, below one that has the number of the thread */
+/* A track below the process; if that is unknown, below a process with the number of the thread */
 static struct pf_known *find_track(struct pf_tracks *tracks, const struct why *why, uint32_t thread)
 {
 	uint32_t tid = why_tid(why, thread);
