@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - questions that have names.  docs/query.md shows what they answer.
+ * tracebuf query - the named questions; docs/query.md shows their answers.
  *
- * They ask nothing that a database made by export has not, and say the same there.
+ * They use only tables and views that a database of 'tracebuf export' also has.
  */
 #include "query.h"
 
-/* A thread is called what it was called last, as in a report */
+/* The last name of a thread, as in a report */
 #define LAST_NAME(from) \
 	"coalesce((SELECT comm FROM threads AS t WHERE t.tid = " from ".tid), max(comm)) AS comm"
 
-/* ns as --from takes them: seconds, exactly */
+/* Format ns as seconds, exactly, as --from accepts them */
 #define SECONDS(column) \
 	"printf('%d.%09d', " column " / 1000000000, " column " % 1000000000) AS " column
 

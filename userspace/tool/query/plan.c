@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - what of a question narrows down what is read of the trace.
+ * tracebuf query - conditions of a statement that narrow down a scan.
  *
- * SQLite tests every row again, so a plan only has to leave nothing out.  It goes from
- * xBestIndex to xFilter as a text: a letter for each value, in their order, a comma, and the
- * columns that are used.
+ * SQLite tests every row again, so a plan may keep too many rows, but must not lose one.  It goes
+ * from xBestIndex to xFilter as a text: a letter for each value, in their order, a comma, and the
+ * used columns.
  *
  *	g G l L e	time >= > <= < =
  *	c C		CPU =, IN
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include "query.h"
 
-/* ---- a plan ---- */
+/* ---- making a plan (xBestIndex) ---- */
 
 static char time_letter(unsigned char operator)
 {
@@ -36,7 +36,7 @@ static char time_letter(unsigned char operator)
 	}
 }
 
-/* The letter of a constraint, 0: it does not narrow anything down */
+/* The letter of a constraint; 0: it does not narrow a scan down */
 static char letter_of(const struct query_table *table, sqlite3_index_info *info,
 		      int which, int key)
 {
@@ -57,7 +57,7 @@ static char letter_of(const struct query_table *table, sqlite3_index_info *info,
 	return column == key ? '=' : 0;
 }
 
-/* The column that an index would be of: the number of the row, if it can be chosen */
+/* The column that an index would be for: the rowid if possible, else the first with "=" */
 static int key_of(const struct query_table *table, sqlite3_index_info *info)
 {
 	const struct sqlite3_index_constraint *constraint = info->aConstraint;
@@ -77,7 +77,7 @@ static int key_of(const struct query_table *table, sqlite3_index_info *info)
 	return key;
 }
 
-/* What it costs: about as many as events are looked at */
+/* Estimate the cost: about the number of events that the scan reads */
 static void estimate(const struct query_table *table, sqlite3_index_info *info,
 		     const char *letters)
 {
@@ -97,7 +97,7 @@ static void estimate(const struct query_table *table, sqlite3_index_info *info,
 		cost /= 2, rows /= 4;
 	if (strpbrk(letters, "kK"))
 		cost /= 2, rows /= 4;
-	/* an index is made if it is asked more than once */
+	/* the second scan of this kind makes an index */
 	if (strchr(letters, '=')) {
 		cost = from && to ? 20 : cost / 1000 + 20;
 		rows = from && to ? 2 : rows / 1000 + 5;
@@ -133,9 +133,9 @@ int query_best_index(const struct query_table *table, sqlite3_index_info *info)
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* ---- with its values ---- */
+/* ---- reading a plan with its values (xFilter) ---- */
 
-/* The first whole number that is at least (@up) or the last that is at most the value */
+/* Round @value up or down to an integer; false: it is no number, or too large */
 static bool bound(sqlite3_value *value, bool up, int64_t *number)
 {
 	double real;
@@ -152,7 +152,7 @@ static bool bound(sqlite3_value *value, bool up, int64_t *number)
 		*number = (int64_t)real;
 		return true;
 	default:
-		/* SQLite knows how they compare */
+		/* leave it to SQLite to compare other types */
 		return false;
 	}
 }
@@ -174,7 +174,7 @@ static void range_time(struct query_range *range, char letter, sqlite3_value *va
 	range->narrows = true;
 }
 
-/* Is the CPU one of those of the trace, and which?  1; 0 it is none; -1 nobody knows */
+/* 1: @value is CPU @cpu of the trace; 0: no CPU; -1: only SQLite can compare it */
 static int cpu_of(const struct query_range *range, sqlite3_value *value,
 		  unsigned int *cpu)
 {
@@ -188,7 +188,7 @@ static int cpu_of(const struct query_range *range, sqlite3_value *value,
 	return number >= 0 && number < range->nr_cpus;
 }
 
-/* Call @add for one value, or for all of a list */
+/* Call @add for @value, or for each item if it is a @list */
 static int each_value(struct query_table *table, struct query_range *range,
 		      sqlite3_value *value, bool list,
 		      int (*add)(struct query_table *table,
@@ -245,7 +245,7 @@ static int add_choice(struct query_table *table, struct query_range *range,
 	return 0;
 }
 
-/* What has been added stays, the rest goes */
+/* Keep bytes that were 1 and that add_*() has marked with 2 */
 static void keep(unsigned char *bytes, unsigned int count)
 {
 	unsigned int i;
@@ -283,7 +283,7 @@ static void range_choice(struct query_table *table, struct query_range *range,
 	range->narrows = true;
 }
 
-/* The columns that tell of threads, of each table */
+/* True if @columns has a column with pid or name of a thread */
 static bool tells_of_threads(const struct query_table *table, uint64_t columns)
 {
 	static const uint64_t names[] = {
@@ -298,7 +298,7 @@ static bool tells_of_threads(const struct query_table *table, uint64_t columns)
 	return columns & names[table->kind];
 }
 
-/* The thread of a simple event is known from the events before it */
+/* True if the table has simple events, the thread of which only earlier events tell */
 static bool needs_before(const struct query_table *table,
 			 const struct query_range *range)
 {

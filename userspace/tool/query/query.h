@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracebuf query, inside: a trace as the tables of tables/tables.h, read when they are asked.
+ * tracebuf query - the tables of tables/tables.h, read from the trace when a statement needs them.
  *
  *   cmd/query.c       the command line
- *   run.c             statements, one after the other; what is wrong with them
+ *   run.c             run statements, report their errors
  *   show.c            rows as a table, CSV, JSON
- *   named.c           questions that have names
- *   schema.c          what tables there are, and what they are made of
- *   table.c           tables that SQLite asks row by row
- *   plan.c            what of a question narrows down what is read
- *   scan.c            the way through the trace for one of them
- *   store.c           what is asked again and again, with an index
- *   why.c             the table of where the time of threads went
+ *   named.c           the named questions
+ *   schema.c          the tables, and the events that they are made of
+ *   table.c           virtual tables, which SQLite reads row by row
+ *   plan.c            conditions of a statement that narrow down a scan
+ *   scan.c            read the trace for one virtual table
+ *   store.c           rows with an index, for repeated scans
+ *   why.c             the table "why"
  *
- * Tables whose rows are many - events, and what lasts - are read from the trace each time; they are
- * SQLite's virtual tables.  The others are filled when a statement names them.
+ * Large tables - events, slices, requests - are virtual tables of SQLite, read from the trace each
+ * time.  The others are filled when the first statement names them.
  */
 #ifndef TRACEBUF_TOOL_QUERY_H
 #define TRACEBUF_TOOL_QUERY_H
@@ -30,7 +30,7 @@
 
 enum query_kind {
 	QUERY_EVENT,		/* the table of an event */
-	QUERY_EVENTS,		/* all of them, and marks */
+	QUERY_EVENTS,		/* the table of all events and marks */
 	QUERY_SLICES,
 	QUERY_WAKEUPS,
 	QUERY_OFF,
@@ -43,14 +43,14 @@ struct query_store;
 
 /**
  * struct query_table - a table that is read from the trace
- * @columns: what is between the brackets of its CREATE TABLE
- * @formats: of which events it is, by index
- * @time, @cpu, @choose: columns that narrow it down; -1: none.  @choose: of "slices" the kind, of
- *	"events" the event
- * @all: it has what is not selected, too, and a last column @chosen that says which is
+ * @columns: the columns in its CREATE TABLE
+ * @formats: by index of the format: true if the table has its events
+ * @time, @cpu, @choose: columns, conditions on which narrow a scan down; -1: none.  @choose: "kind"
+ *	of slices, "event" of events
+ * @all: it also has rows that are not selected, and a last column @chosen: true if selected
  * @chosen: number of that column
- * @stores: what has been stored of it
- * @asked: the column that had to be a value when it was asked last, or QUERY_NO_KEY
+ * @stores: stored rows
+ * @asked: the column of the last scan's condition "column = value", or QUERY_NO_KEY
  */
 struct query_table {
 	struct query *query;
@@ -65,24 +65,25 @@ struct query_table {
 	int asked;
 };
 
-/* What -v tells */
+/* Numbers for -v */
 struct query_figures {
 	uint64_t blocks, events, scans, stores;
 };
 
 /**
- * struct query - a trace that is asked
+ * struct query - a recording that is queried
  * @db: ->sqlite has the tables
- * @store: another database, for indexes; NULL: not needed yet
- * @selection: started; rows are of what it selects.  @selects: that is not all there is
- * @from_ns, @to_ns: of what lasts: some of it lies between these times
- * @events: how many there may be
- * @needed, @filled: DB_*: of tables that are filled at once
- * @own: what SQLite is told now is not the user's
- * @last_ns: when the last event is; UINT64_MAX: not known yet
+ * @store: database of stored rows; NULL: not needed yet
+ * @selection: started; tables have what it selects.  @selects: it selects only a part
+ * @from_ns, @to_ns: slices and requests overlap this interval
+ * @events: estimated number of events
+ * @needed, @filled: DB_*: parts that the statement needs; parts that are filled
+ * @own: the tool, not the user, runs SQL now: allow everything
+ * @last_ns: time of the last event; UINT64_MAX: not known yet
  * @last_ticks: the same in ticks, if @last_ns is known
- * @missing: when events are missing, if @knows_missing
- * @why: what all threads did; NULL: not needed yet.  @why_cursors show pieces of its tree
+ * @missing: times of missing events, if @knows_missing
+ * @why: the analysis of all threads; NULL: not needed yet
+ * @why_cursors: number of cursors that use nodes of its tree
  */
 struct query {
 	struct tb_trace *trace;
@@ -108,38 +109,38 @@ struct query {
 	uint64_t uncommitted;
 };
 
-/* Not zero once told to stop */
+/* Not zero after a signal that ends the command */
 extern volatile sig_atomic_t query_stopped;
 
 /* ---- the tables (schema.c) ---- */
 
-/* For the recording that is selected, and what @selection, which is started, selects of it.  0 or
- * -errno, message in query->db->message if there is one */
+/* For the selected recording of @trace and @selection, which is started.  0 or -errno;
+ * query->db->message may have a message */
 int query_open(struct query *query, struct tb_trace *trace, const char *file,
 	       struct selection *selection);
 void query_close(struct query *query);
 
-/* What the statement that was prepared needs is filled */
+/* Fill the tables that the prepared statement needs */
 int query_fill(struct query *query);
 
-/* query->missing is there; 0, -ENOMEM */
+/* Find query->missing; 0, -ENOMEM */
 int query_missing(struct query *query);
 
-/* What a cursor has gone through, and what was wrong there, is noted */
+/* Add to the figures what @cursor has read, and note damage and uncommitted events */
 void query_passed(struct query *query, const struct tb_cursor *cursor);
 
-/* Show what tables there are, with @name only those; false: there is none of that name */
+/* Show all tables, or only the one called @name; false: there is none of that name */
 bool query_schema(struct query *query, const char *name);
 
-/* Call @each for the name of every table and view, and its columns if @of is one of them or NULL */
+/* Call @each for the name of every table and view, or for every column of table @of */
 void query_each_name(struct query *query, const char *of,
 		     void (*each)(void *context, const char *name),
 		     void *context);
 
 /**
- * query_lacks - which events that table or view is made of, but the trace has not
- * @text: "block_rq_issue, block_rq_complete"
- * Return: there are some.
+ * query_lacks - list the events that a table or view is made of and the trace does not have
+ * @text: out: "block_rq_issue, block_rq_complete"
+ * Return: true if there are some.
  */
 bool query_lacks(struct query *query, const char *table, char *text, size_t size);
 
@@ -147,7 +148,7 @@ bool query_lacks(struct query *query, const char *table, char *text, size_t size
 
 enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 
-/* All statements of @sql; EXIT_* */
+/* Run all statements of @sql; EXIT_* */
 int query_run(struct query *query, const char *sql, enum query_format format,
 	      bool header);
 
@@ -157,16 +158,16 @@ struct query_rows;
 
 struct query_rows *query_rows_open(sqlite3_stmt *statement,
 				   enum query_format format, bool header);
-/* The row that @statement is at */
+/* Add the current row of @statement */
 int query_rows_add(struct query_rows *rows);
-/* @complete: no rows are missing; otherwise what was written must not look whole */
+/* @complete: no rows are missing; otherwise the output must not look complete */
 void query_rows_close(struct query_rows *rows, bool complete);
 
 /* ---- questions with names (named.c) ---- */
 
 /**
- * struct query_named - one of them
- * @needs: tables and views it asks
+ * struct query_named - a named question
+ * @needs: the table or view that query_lacks() checks; "": none
  */
 struct query_named {
 	const char *name, *brief, *sql;
@@ -179,23 +180,23 @@ extern const struct query_named query_named[];
 
 int query_table_register(struct query_table *table);
 
-/* ---- where the time of threads went (why.c) ---- */
+/* ---- the table "why" (why.c) ---- */
 
 int query_why_register(struct query *query);
 
-/* ---- what narrows a scan down (plan.c) ---- */
+/* ---- narrowing scans down (plan.c) ---- */
 
 /**
- * struct query_range - what is wanted of a table
- * @from, @to: times, ns
- * @cpus: by number, NULL: all
+ * struct query_range - the wanted part of a table
+ * @from, @to: first and last time, ns
+ * @cpus: by number: true if wanted
  * @kinds: 1 << enum slice_kind
  * @formats: as query_table.formats
- * @marks: of "events"
- * @nothing: there can be no row
- * @narrows: it is not all of it
- * @names: columns are asked for that tell of threads
- * @seeks: what is asked for is the same if what is before is not read
+ * @marks: "events": also marks
+ * @nothing: no row can fulfil the conditions
+ * @narrows: it is less than the whole table
+ * @names: columns with pid or name of threads are used
+ * @seeks: the scan may skip the events before @from, because no used column depends on them
  */
 struct query_range {
 	int64_t  from, to;
@@ -207,11 +208,11 @@ struct query_range {
 };
 
 /**
- * struct query_plan - how a scan is narrowed down
- * @columns: used, a bit each; bit 63: that one and all behind
- * @key: column that has to be a value, QUERY_NO_KEY: none; -1: the row's number
- * @key_at: of the values: which
- * @bounds: there are two for the time
+ * struct query_plan - a plan for a scan
+ * @columns: used columns, a bit each; bit 63: column 63 and all after it
+ * @key: the column of a condition "column = value"; -1: the rowid; QUERY_NO_KEY: none
+ * @key_at: index of that value
+ * @bounds: conditions limit the time in both directions
  */
 struct query_plan {
 	uint64_t columns;
@@ -220,30 +221,30 @@ struct query_plan {
 };
 
 int query_best_index(const struct query_table *table, sqlite3_index_info *info);
-/* What it made, with its values */
+/* Read the plan @text of query_best_index(), with the values of its conditions */
 int query_plan(struct query_table *table, const char *text, int count,
 	       sqlite3_value **values, struct query_plan *plan,
 	       struct query_range *range);
 void query_range_free(struct query_range *range);
 
-/* ---- the way through the trace (scan.c) ---- */
+/* ---- scans (scan.c) ---- */
 
 struct query_scan;
 
-/* SQLITE_*; @range stays the caller's */
+/* SQLITE_*; the caller keeps @range until query_scan_close() */
 int query_scan_open(struct query_table *table, const struct query_range *range,
 		    struct query_scan **scan);
 void query_scan_close(struct query_scan *scan);
-/* 1 a row, 0 no more, or -errno (-EINTR) */
+/* 1: a row; 0: no more rows; -errno (-EINTR) */
 int query_scan_next(struct query_scan *scan);
 void query_scan_cell(struct query_scan *scan, int column,
 		     const struct db_cell *cell);
-/* What it would be in the whole table; or -errno */
+/* The number that the row has in the whole table, or -errno */
 int64_t query_scan_rowid(struct query_scan *scan);
 
 /* ---- stored rows (store.c) ---- */
 
-/* A statement for those rows, whose columns are the number and then the table's; @found: out */
+/* Prepare @found, a statement for the stored rows; its columns: the rowid, then those of the table */
 int query_store_find(struct query_table *table, const struct query_plan *plan,
 		     const struct query_range *range, sqlite3_value *key,
 		     sqlite3_stmt **found);

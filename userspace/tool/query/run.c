@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - statements, one after the other, and what is wrong with them.
+ * tracebuf query - run statements, and report their errors.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -11,14 +11,14 @@
 
 volatile sig_atomic_t query_stopped;
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Where @word is in @text as a whole one, from @text on; NULL */
+/* The first place in @text that has @word as a whole word; NULL */
 static const char *find_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
@@ -31,7 +31,7 @@ static const char *find_word(const char *text, const char *word)
 	return NULL;
 }
 
-/* The line of @text that @offset is in, and a caret below */
+/* Print the line of @text that @offset is in, and a caret below */
 static void show_place(const char *text, size_t offset)
 {
 	size_t start = offset, end = offset, i;
@@ -50,7 +50,7 @@ struct offer {
 	struct query *query;
 	struct nearest nearest;
 	const char *sql;
-	const char *part;	/* what begins like it is near, too */
+	const char *part;	/* names that begin with it are also near */
 };
 
 static void offer_name(void *context, const char *name)
@@ -59,7 +59,7 @@ static void offer_name(void *context, const char *name)
 	size_t length = strlen(offer->part);
 
 	nearest_offer(&offer->nearest, NULL, name);
-	/* nothing is nearer than what begins like it */
+	/* a name that begins with it is the nearest */
 	if (length > 1 && !strncasecmp(name, offer->part, length) &&
 	    !offer->nearest.best[0].name[0]) {
 		snprintf(offer->nearest.best[0].name,
@@ -68,7 +68,7 @@ static void offer_name(void *context, const char *name)
 	}
 }
 
-/* Columns of the tables that the statement speaks of */
+/* Offer the columns of tables that the statement names */
 static void offer_columns(void *context, const char *table)
 {
 	struct offer *offer = context;
@@ -111,7 +111,7 @@ static int wrong_column(struct query *query, const char *sql, const char *messag
 	return EXIT_WRONG;
 }
 
-/* Behind @start, if @message starts like that */
+/* The rest of @message behind @start; NULL: it begins in another way */
 static const char *behind(const char *message, const char *start)
 {
 	size_t length = strlen(start);
@@ -151,7 +151,7 @@ static int wrong_trace(struct query *query, int error)
 			query->db->message : strerror(-error));
 }
 
-/* ---- what cannot be known ---- */
+/* ---- events that the trace lacks ---- */
 
 struct lack {
 	struct query *query;
@@ -169,7 +169,7 @@ static void note_lack(void *context, const char *table)
 		     lack->query->file, text, table);
 }
 
-/* There is no row, perhaps because there can be none */
+/* Note the events that are missing for tables of a statement that returned no rows */
 static void note_lacks(struct query *query, const char *sql)
 {
 	struct lack lack = { .query = query, .sql = sql };

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - the way through the trace for one table.
+ * tracebuf query - read the trace for one virtual table.
  *
- * What is read is as little as can be: of events those before a time are passed over by the
- * headers of blocks, and blocks of other CPUs are not looked into.  But for what threads are called
- * everything before has to be gone through, on all CPUs, and for which thread caused a simple
- * event everything before on its CPU; it is not decoded then.  What lasts begins and ends
- * with events anywhere, so of the trace all is gone through; only the events that it is made of
- * are decoded.
+ * A scan of events skips blocks of other CPUs, and earlier blocks by their headers.  But names of
+ * threads need all earlier events of all CPUs, and the thread of a simple event needs all earlier
+ * events of its CPU: these are read, not decoded.  A scan of slices or requests reads the whole
+ * trace, because they can begin and end anywhere, and decodes only the events that make them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,11 +18,11 @@ union lasting {
 };
 
 /**
- * struct query_scan - one way
- * @row: number of the row it is at, among those of @range
- * @queue: what has ended with the last event
- * @all: another one, without a range, for the numbers that rows have in the whole table; it is at
- *	its row @all_row of @range
+ * struct query_scan - a scan
+ * @row: number of the current row among those of @range
+ * @queue: @count slices or requests that the last event ended; the current row is number @at
+ * @all: another scan of the whole table, for the numbers of rows in it
+ * @all_row: number of rows of @range that @all has passed
  */
 struct query_scan {
 	struct query_table *table;
@@ -47,7 +45,7 @@ static bool is_events(const struct query_table *table)
 	return table->kind == QUERY_EVENT || table->kind == QUERY_EVENTS;
 }
 
-/* ---- what lasts ---- */
+/* ---- slices and requests ---- */
 
 static union lasting *queue_one(struct query_scan *scan)
 {
@@ -134,7 +132,7 @@ static int open_lasting(struct query_scan *scan)
 	return 0;
 }
 
-/* Kinds of slices that the table is made of */
+/* The kinds of slices that the scan needs */
 static unsigned int kinds_of(const struct query_scan *scan)
 {
 	switch (scan->table->kind) {
@@ -154,7 +152,7 @@ static bool wants_format(const struct query_scan *scan,
 
 	if (is_events(scan->table))
 		return scan->range->formats[format->index];
-	/* what lasts is as if only the events of -e had been recorded */
+	/* with -e, slices are made as if only these events had been recorded */
 	if (selection->wanted && !selection->wanted[format->index])
 		return false;
 	if (scan->requests)
@@ -261,7 +259,7 @@ static int64_t view_ns(const struct query_scan *scan)
 			      scan->view.ns);
 }
 
-/* When the last event is: until then lasts what has no end */
+/* Find the time of the last event: slices and requests without an end last until then */
 static int find_last(struct query *query)
 {
 	uint64_t ticks = ticks_near_end(query->trace);
@@ -345,7 +343,7 @@ static int next_lasting(struct query_scan *scan)
 	return 1;
 }
 
-/* Is the event at hand within @range? */
+/* True if the current event is within @range */
 static bool within(const struct query_scan *scan, const struct query_range *range)
 {
 	const struct tb_view *view = &scan->view;
@@ -359,7 +357,7 @@ static bool within(const struct query_scan *scan, const struct query_range *rang
 		return false;
 	if (view->cpu < range->nr_cpus)
 		return range->cpus[view->cpu];
-	/* of no CPU: in none that was asked for */
+	/* an event of no CPU fulfils no condition on the CPU */
 	for (i = 0; i < range->nr_cpus; i++)
 		if (!range->cpus[i])
 			return false;
@@ -385,7 +383,7 @@ static bool selects_lasting(const struct query_scan *scan, uint32_t cpu, uint32_
 		selection_wants_tid(selection, scan->cursor, tid));
 }
 
-/* Is what the scan is at selected by the options of the command line? */
+/* True if the options of the command line select the current row */
 static bool is_selected(const struct query_scan *scan)
 {
 	const struct query *query = scan->table->query;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - what tables there are, what fills them, and what they are made of.
+ * tracebuf query - the tables, how they are filled, and the events that they are made of.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "analysis/why.h"
 #include "tool/command/command.h"
 
-/* What is found out by one way through all events */
+/* Parts that need a walk through all events */
 #define DB_WALKED (DB_THREADS | DB_TYPES | DB_LOSSES | DB_MARKS | DB_OTHER | \
 		   DB_EXTRAS | DB_USER)
 
-/* Tables that are read from the trace and are always the same */
+/* Virtual tables that every trace has */
 static const struct {
 	const char *name;
 	enum query_kind kind;
@@ -27,9 +27,9 @@ static const struct {
 
 #define NR_LASTING (sizeof(lasting) / sizeof(lasting[0]))
 
-/* ---- which events they are made of ---- */
+/* ---- the events that tables are made of ---- */
 
-/* One of those between bars, and all of the words */
+/* A table needs each word, and of words between bars only one */
 static const struct {
 	const char *name, *events;
 } made_of[] = {
@@ -58,7 +58,7 @@ static bool has_event(const struct query *query, const char *name, size_t length
 	return false;
 }
 
-/* One of "a|b|c"? */
+/* True if the trace has one event of "a|b|c" */
 static bool has_one(const struct query *query, const char *names, size_t length)
 {
 	const char *end = names + length;
@@ -81,7 +81,7 @@ static void lacks_of(struct query *query, const char *events, char *text,
 		length = strcspn(events, " ");
 		if (has_one(query, events, length) || used >= size)
 			continue;
-		/* the first is the usual one */
+		/* name the first, which is the usual one */
 		used += (size_t)snprintf(text + used, size - used, "%s%.*s",
 					 used ? ", " : "",
 					 (int)strcspn(events, "| "), events);
@@ -175,7 +175,7 @@ int query_fill(struct query *query)
 	unsigned int parts = query->needed & ~query->filled;
 	int result = 0;
 
-	/* rows of events are numbered while they are counted */
+	/* counting events for "event_types" also numbers their rows for "extras" */
 	if (parts & (DB_TYPES | DB_EXTRAS))
 		parts |= DB_TYPES | DB_EXTRAS;
 	parts &= DB_KNOWN | DB_WALKED;
@@ -194,7 +194,7 @@ int query_fill(struct query *query)
 	return result ? result : db->error;
 }
 
-/* ---- who may do what ---- */
+/* ---- permissions of statements ---- */
 
 static unsigned int part_of(const char *name)
 {
@@ -206,7 +206,7 @@ static unsigned int part_of(const char *name)
 	return 0;
 }
 
-/* The trace's tables are read only; what a question needs for itself may be temporary */
+/* Note the parts that a statement reads.  It may change only temporary tables */
 static int authorize(void *context, int action, const char *first,
 		     const char *second, const char *database, const char *inner)
 {
@@ -280,7 +280,7 @@ static int add_table(struct query *query, const char *name, char *columns,
 	return query_table_register(table) ? -ENOMEM : 0;
 }
 
-/* The slices of all threads, CPUs and times: what ran instead is known from these */
+/* A table of all slices, selected or not: questions need what else ran on a CPU */
 static int add_all_slices(struct query *query)
 {
 	struct query_table *slices = &query->tables[0], *all = &query->tables[query->nr_tables];
@@ -347,7 +347,7 @@ int query_open(struct query *query, struct tb_trace *trace, const char *file,
 	query->to_ns = selection->to.given ?
 		       tb_trace_ns(trace, selection->to_ticks, selection->base) : UINT64_MAX;
 	query->last_ns = UINT64_MAX;
-	/* most have a few elements */
+	/* a guess: two elements for each event */
 	query->events = tb_trace_size(trace) / (2 * TB_ELEMENT_SIZE);
 	if (!db)
 		return -ENOMEM;
@@ -416,7 +416,7 @@ void query_each_name(struct query *query, const char *of,
 			each(context, table->name);
 	for (view = db_views; view->name; view++)
 		each(context, view->name);
-	/* of all slices a database has a view, which has been told */
+	/* the table of all slices was named as a view of db_views */
 	for (i = 0; i < query->nr_tables; i++)
 		if (!query->tables[i].all)
 			each(context, query->tables[i].name);

@@ -2,8 +2,8 @@
 /*
  * tracebuf query - rows as an aligned table, as CSV (RFC 4180), or as a JSON array.
  *
- * How wide the columns of a table are is known from its first rows; what comes later and is wider
- * pushes the rest of its line aside.
+ * The first rows set the widths of a table's columns.  A wider cell in a later row shifts the rest
+ * of its line.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,22 +13,21 @@
 #include "query.h"
 #include "lib/utf8.h"
 
-#define ROWS_AHEAD 1000
+#define ROWS_AHEAD 1000		/* rows that set the widths */
 
 /**
- * struct query_rows - rows on their way out
- * @cells: of those that were kept, as texts; NULL: NULL
- * @kept: how many rows
+ * struct query_rows - rows that are being written
+ * @flowing: the widths are fixed, and rows are written at once
+ * @cells: texts of @kept rows, before @flowing
  * @width: of each column
- * @right: it has numbers alone
- * @flowing: the widths are fixed
+ * @right: the column has only numbers, so align it to the right
  * @count: rows so far
  */
 struct query_rows {
 	sqlite3_stmt *statement;
 	enum query_format format;
 	bool     header, flowing;
-	bool     terminal;	/* CSV goes to one: no control characters */
+	bool     terminal;	/* stdout is a terminal: no control characters in CSV */
 	int      columns;
 	char   **cells;
 	size_t   kept;
@@ -54,7 +53,8 @@ static void put_cell(struct query_rows *rows, int column)
 		out_data(&rows->out, data, length);
 }
 
-/* Nothing that a terminal would obey, and one line.  How wide it is; @out may be NULL */
+/* Write @text with '?' for control characters and bytes that are not UTF-8; return its width.  @out
+ * may be NULL */
 static size_t put_shown(struct out *out, const char *text)
 {
 	size_t width = 0, left = strlen(text), size;
@@ -134,7 +134,7 @@ static void put_heading(struct query_rows *rows)
 	}
 }
 
-/* The rows that were kept; the others are shown as they come */
+/* Write the heading and the kept rows; later rows are written at once */
 static void table_flow(struct query_rows *rows)
 {
 	size_t i;
@@ -206,7 +206,7 @@ static void csv_text(struct out *out, const char *text, size_t length)
 	out_char(out, '"');
 }
 
-/* A terminal would obey what a trace has in its texts */
+/* Replace control characters, which a terminal would obey */
 static void csv_plain(struct out *out, const char *text, size_t length)
 {
 	char *copy = malloc(length + 1);
@@ -262,7 +262,7 @@ static void json_number(struct query_rows *rows, int column)
 	}
 	snprintf(text, sizeof(text), "%.17g", real);
 	out_text(&rows->out, text);
-	/* 1.0 is no integer */
+	/* keep 1.0 apart from the integer 1 */
 	if (!strpbrk(text, ".e"))
 		out_text(&rows->out, ".0");
 }
@@ -334,7 +334,7 @@ struct query_rows *query_rows_open(sqlite3_stmt *statement,
 	return rows;
 }
 
-/* Not before the first row: a statement that fails at once has none */
+/* Called at the first row: a statement that fails before it writes no heading */
 static void begin(struct query_rows *rows)
 {
 	if (rows->format == QUERY_CSV && rows->header)
@@ -373,7 +373,7 @@ void query_rows_close(struct query_rows *rows, bool complete)
 	if (rows->format == QUERY_TABLE && !rows->flowing && rows->cells &&
 	    (rows->count || complete))
 		table_flow(rows);
-	/* an array that breaks off is not closed */
+	/* do not close the array if rows are missing */
 	if (rows->format == QUERY_JSON && complete)
 		out_text(&rows->out, rows->count ? "\n]\n" : "]\n");
 	out_write(&rows->out);

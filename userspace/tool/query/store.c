@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - rows that are asked for again and again, as in a join.
+ * tracebuf query - stored rows, for repeated scans, as in a join.
  *
- * The first time a table is asked for the rows in which a column has a value, it is gone through.
- * The second time its rows, as far as columns are used, go into a table of a database in a
- * temporary file, with an index of that column and the time.
+ * The first scan with a condition "column = value" reads the trace.  The second one stores the used
+ * columns of all rows in a database in a temporary file, with an index of that column and the time.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "query.h"
 
 /**
- * struct query_store - rows of a table
- * @columns: which, a bit each
- * @key: the column that has an index; -1: the number of the row; -2: none
+ * struct query_store - stored rows of a table
+ * @number: of its table, "kN", in query->store
+ * @columns: stored columns, a bit each
+ * @key: the column that has an index; -1: the rowid; QUERY_NO_KEY: none
  */
 struct query_store {
 	struct query_store *next;
@@ -60,7 +60,7 @@ static int columns_of(const struct query_table *table, const char *format,
 	sqlite3_stmt *statement;
 	int result, i;
 
-	/* the columns as they are declared compare as there */
+	/* declare the same types, so that values compare in the same way */
 	result = sqlite3_prepare_v2(table->query->db->sqlite, format, -1,
 				    &statement, NULL);
 	for (i = 0; !result && i < sqlite3_column_count(statement); i++)
@@ -173,7 +173,7 @@ static int make(struct query_table *table, struct query_store *store)
 		result = run(query, sqlite3_mprintf("CREATE INDEX i%u ON k%u (c%d, c%d)",
 						    store->number, store->number,
 						    store->key, table->time));
-	/* without a journal there is no way back: what is half done is not used */
+	/* without a journal there is no rollback: the caller does not use an incomplete table */
 	sqlite3_exec(query->store, "COMMIT", NULL, NULL, NULL);
 	return result;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - tables that SQLite asks row by row: its virtual tables.
+ * tracebuf query - virtual tables, which SQLite reads row by row.
  *
- * They are there without being created: a module without xCreate is a table of its own name.
+ * A module without xCreate is a table of its own name, without CREATE VIRTUAL TABLE.
  */
 #include <errno.h>
 #include "query.h"
@@ -13,10 +13,10 @@ struct table {
 };
 
 /**
- * struct cursor - a way through it, or the same way again and again
- * @filters: how often
- * @scan, @stored: one of them
- * @over: there is no more row
+ * struct cursor - a cursor of SQLite, which may scan a table several times
+ * @filters: number of scans
+ * @scan, @stored: one of both returns the rows
+ * @over: there are no more rows
  */
 struct cursor {
 	struct sqlite3_vtab_cursor base;
@@ -128,7 +128,7 @@ static int next_row(sqlite3_vtab_cursor *base)
 	return result < 0 ? failed(cursor, result) : SQLITE_OK;
 }
 
-/* Is it cheap to go through the trace for it? */
+/* True if reading the trace again is cheap */
 static bool is_cheap(const struct cursor *cursor)
 {
 	return cursor->plan.bounds && cursor->range.seeks;
@@ -149,7 +149,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text,
 			    &cursor->range);
 	if (result || cursor->range.nothing)
 		return result;
-	/* a subquery gets a cursor of its own each time */
+	/* a subquery opens a new cursor each time: compare also with the table's last condition */
 	again = cursor->filters++ || (cursor->plan.key != QUERY_NO_KEY &&
 				      cursor->plan.key == table->asked);
 	table->asked = cursor->plan.key;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf query - the table "why": where the time of each thread went, one row for each piece of
- * time that has one cause.
+ * tracebuf query - the table "why": where the time of each thread went, with a row for each piece
+ * of time that has one cause.
  *
- * The walk of analysis/why.c brings the pieces of a thread in order of time.  They are kept while
- * SQLite asks for their rows, and are freed for the next thread: one piece takes 24 bytes, and a
- * thread has at most as many as the trace has switches, wake-ups, and beginnings and ends of
- * interrupts.  Conditions "tid = N" and "comm = 'NAME'" choose threads before the walk.
+ * analysis/why.c returns the pieces of a thread in order of time.  Only the pieces of one thread
+ * are kept, 24 bytes each; a thread has at most as many as the trace has switches, wake-ups, and
+ * beginnings and ends of interrupts.  Conditions "tid = N" and "comm = 'NAME'" choose threads
+ * before the walk.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 		"cause TEXT, path TEXT"
 enum { START, DURATION, TID, COMM, DEPTH, CAUSE, PATH };
 
-/* What xBestIndex chose */
+/* idxNum of best_index() */
 enum { ALL_THREADS, ONE_TID, ONE_COMM };
 
 struct table {
@@ -27,21 +27,21 @@ struct table {
 	struct query *query;
 };
 
-/* @node: of the tree, a leaf */
+/* @node: a leaf of the tree */
 struct piece {
 	uint64_t from, to;
 	uint32_t node;
 };
 
 /**
- * struct cursor - a way through the table
- * @next: index of the thread after this one
- * @thread: the rows are of this one
- * @tid, @one: only threads with this TID
+ * struct cursor - a scan of the table
+ * @next: index of the thread after @thread
+ * @thread: the thread of the current row
+ * @tid, @one: if @one: only threads with this TID
  * @comm: only threads of this name; NULL: any
- * @pieces: of @thread; @count of them, memory for @room; the row is number @at
- * @over: there is no more row
- * @counted: in query->why_cursors
+ * @pieces: @count pieces of @thread, memory for @room; the current row is number @at
+ * @over: there are no more rows
+ * @counted: query->why_cursors has this cursor
  */
 struct cursor {
 	struct sqlite3_vtab_cursor base;
@@ -107,7 +107,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		       constraint[chosen].iColumn == TID ? ONE_TID : ONE_COMM;
 	if (chosen >= 0)
 		info->aConstraintUsage[chosen].argvIndex = 1;
-	/* in a join the table that tells the threads comes first */
+	/* in a join, let SQLite read the other table first: it has the threads for a condition */
 	info->estimatedCost = chosen >= 0 ? 1e5 : unusable ? 1e12 : 1e8;
 	info->estimatedRows = chosen >= 0 ? 10000 : 10000000;
 	return SQLITE_OK;
@@ -172,7 +172,7 @@ static int read_thread(struct cursor *cursor)
 		return 0;
 	from = from > query->from_ns ? from : query->from_ns;
 	to = to < query->to_ns ? to : query->to_ns;
-	/* no other cursor needs nodes of the tree */
+	/* clear the tree if no other cursor uses its nodes */
 	if (cursor->query->why_cursors == 1)
 		why_clear(why);
 	why_watch(why, take_stretch, cursor);
@@ -181,7 +181,7 @@ static int read_thread(struct cursor *cursor)
 	return result;
 }
 
-/* Of the next thread that has any */
+/* Read the pieces of the next thread that has any */
 static int next_thread(struct cursor *cursor)
 {
 	const struct why *why = cursor->query->why;
@@ -215,7 +215,7 @@ static int open_why(struct query *query)
 	return !result ? SQLITE_OK : result == -ENOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
-/* Choose by the value of a condition; false: no row can fulfil it */
+/* Choose threads by the value of a condition; false: no row can fulfil it */
 static bool choose(struct cursor *cursor, int how, sqlite3_value *value)
 {
 	double tid;
@@ -339,7 +339,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which
 	return SQLITE_OK;
 }
 
-/* The same for a row whatever condition finds it */
+/* The number of a row does not depend on conditions */
 static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
 	struct cursor *cursor = (struct cursor *)base;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace as tables - a value on its way: into a statement that stores it, or as what SQLite
- * has asked for of a table that is not stored.
+ * A trace as tables - pass a value to SQLite: as a parameter of an INSERT, or as the value of a
+ * column of a virtual table.
  */
 #include <errno.h>
 #include "tables.h"
@@ -74,7 +74,7 @@ void cell_json(struct db *db, const struct db_cell *cell)
 {
 	struct out *json = &db->json;
 
-	/* nearly always all of it is in the buffer */
+	/* fast path: the whole text is in the buffer */
 	if (!ftell(json->file)) {
 		put_text(cell, json->buffer, json->used, SQLITE_TRANSIENT);
 		json->used = 0;
@@ -136,7 +136,7 @@ void cell_value(struct db *db, const struct db_cell *cell,
 	}
 }
 
-/* ---- the same as parameters ---- */
+/* ---- values as parameters ---- */
 
 void db_text(struct db *db, sqlite3_stmt *statement, int at, const char *text,
 	     size_t length)
@@ -156,7 +156,7 @@ void db_json(struct db *db, sqlite3_stmt *statement, int at)
 	cell_json(db, &(struct db_cell){ .statement = statement, .at = at });
 }
 
-/* ---- what all events have ---- */
+/* ---- common columns of events ---- */
 
 uint64_t db_ns(const struct db *db, uint64_t ticks, uint64_t ns)
 {

@@ -2,23 +2,23 @@
 /*
  * A trace as tables - one for each event.
  *
- * The table has the columns of the event's wide form, in which events in the compact form are shown,
- * too.  In a database it is made when the first event comes by.  It is called as the event is, unless
- * another one is called the same: then both have their systems before.
+ * The table has the columns of the event's wide form; events in the compact form are shown in them,
+ * too.  A database gets it at the first event.  It has the name of the event; if other events,
+ * tables or views have that name, it is SYSTEM_EVENT.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <strings.h>
 #include "tables.h"
 
-/* What SQLite takes in one SELECT */
+/* SQLite accepts so many parts of one SELECT */
 #define UNION_MAX 500
 
 /**
- * struct form - one format
- * @table: its number, from 1; 0: it is not known yet
- * @columns: of each field: the number of its parameter, 0: it is not in the table
- * @count: events
+ * struct form - a format
+ * @table: number of its table, from 1; 0: not known yet
+ * @columns: for each field the number of its parameter; 0: the table does not have it
+ * @count: number of events
  */
 struct form {
 	size_t table;
@@ -56,7 +56,7 @@ void db_events_close(struct db_events *events)
 
 /* ---- names ---- */
 
-/* A name of a trace that was damaged may be anything; it is freed, and another one returned */
+/* Return @name as UTF-8, because names in a damaged trace can be any bytes; frees @name */
 static char *clean_name(char *name)
 {
 	size_t length = strlen(name);
@@ -73,8 +73,7 @@ static bool is_of(const struct tb_format *a, const struct tb_format *b)
 	return !strcmp(a->name, b->name) && !strcmp(a->system, b->system);
 }
 
-/* Tables and views that are there anyway; SQLite keeps the names that begin with its own for
- * itself */
+/* True if a table or view has this name, or SQLite reserves it */
 static bool is_taken(const struct db_events *events, const char *name)
 {
 	const struct db_table *table;
@@ -95,7 +94,7 @@ static bool is_taken(const struct db_events *events, const char *name)
 	       !strncasecmp(name, "sqlite_", 7);
 }
 
-/* To be freed; NULL: ENOMEM */
+/* The caller frees the name; NULL: ENOMEM */
 static char *table_name(const struct db_events *events,
 			const struct tb_format *format)
 {
@@ -123,7 +122,7 @@ static bool has_column(const struct db_event_table *table, const char *name)
 	return false;
 }
 
-/* To be freed; SQLite sees no difference between a and A */
+/* The caller frees the name, which is unique also without regard to case, as SQLite needs it */
 static char *column_name(const struct db_event_table *table, const char *field)
 {
 	unsigned int number = 1;
@@ -189,7 +188,7 @@ static bool add_common(struct db_event_table *table)
 	return true;
 }
 
-/* Return true if @format is the compact form of an event that has a wide form */
+/* True if @format is the compact form of an event that has a wide form */
 static bool is_compact(const struct db_events *events, const struct tb_format *format)
 {
 	const struct tb_format *wide = format->flags & TB_EVENT_SIMPLE ?
@@ -198,7 +197,7 @@ static bool is_compact(const struct db_events *events, const struct tb_format *f
 	return wide && !(wide->flags & TB_EVENT_SIMPLE) && is_of(wide, format);
 }
 
-/* The columns of a form: those of an earlier one, by name, and new ones if it is not compact */
+/* Find the columns of a form by name; add new columns unless it is compact */
 static bool add_form(struct db_events *events, struct db_event_table *table,
 		     const struct tb_format *format)
 {
@@ -380,7 +379,7 @@ void db_events_list(struct db *db)
 	insert = db_inserter(db, "event_types");
 	for (i = 0; (format = tb_trace_format_at(db->trace, i)) && !db->error;
 	     i++) {
-		/* shown in the wide form */
+		/* the wide form is listed */
 		if (!events->forms[i].count && is_compact(events, format))
 			continue;
 		table = db_table_of(events, format);
@@ -412,7 +411,7 @@ void db_events_view(struct db *db)
 			events->tables[i].name, events->tables[i].name);
 	}
 	text = sqlite3_str_finish(view);
-	/* half of them would not be what it is called */
+	/* rather no view than one without all events */
 	if (text && parts < UNION_MAX)
 		db_run(db, text);
 	sqlite3_free(text);

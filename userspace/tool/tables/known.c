@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace as tables - what is known of the recording, and rows that are neither of an event that is
- * described nor of what lasts.
+ * A trace as tables - properties of the recording, threads, losses, marks, events without a
+ * description, stacks and counters.
  */
 #include <stdlib.h>
 #include "tables.h"
 #include "tool/choose/cgroup.h"
 
-/* Numbers whose names are looked up: system calls, softirqs, interrupts */
+/* Names of system calls, softirqs and interrupts are looked up for numbers below this */
 #define NAMES_MAX 4096u
 
-/* ---- what is known of the recording ---- */
+/* ---- the recording ---- */
 
 static void insert_text(struct db *db, sqlite3_stmt *insert, const char *name,
 			const char *text, size_t size)
@@ -207,7 +207,6 @@ void db_loss(struct db *db, const struct tb_view *view)
 	db_insert(db, loss);
 }
 
-/* Stacks and counters of an event */
 void db_extras(struct db *db, const struct tb_view *view, const char *table,
 	       uint64_t row)
 {
@@ -251,7 +250,7 @@ const char *db_other(struct db *db, const struct tb_view *view)
 	return "other_events";
 }
 
-/* ---- all of them ---- */
+/* ---- all rows ---- */
 
 void db_begin(struct db *db)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace as tables - those and the views that are always the same.  docs/query.md explains them.
+ * A trace as tables - the tables and views that every trace has; docs/query.md explains them.
  */
 #include "tables.h"
 
@@ -52,21 +52,21 @@ const struct db_table db_tables[] = {
 };
 
 /*
- * Latencies are of slices that are whole: of others nobody knows how long they were.  A
- * slice of a program ends with the next end of its depth; where it is begun again or
- * records are missing before, with none.
+ * Views of latencies have only whole slices: the duration of others is unknown.  A slice of a
+ * program ends at the next end of its depth; it has no end if another one begins at that depth or
+ * records are missing before.
  */
 const struct db_view db_views[] = {
-	/* of all threads, CPUs and times, whatever is selected: "tracebuf query" has its own */
+	/* all slices, selected or not; "tracebuf query" has a virtual table instead */
 	{ DB_ALL_SLICES_NAME, "SELECT *, 1 AS chosen FROM slices" },
 	{ "run_slices",
 	  "SELECT start, duration, start + duration AS finish,"
 	  " cpu, pid, tid, comm, prio, state AS end_state, waited, whole"
 	  " FROM slices WHERE kind = 'run'" },
 	/*
-	 * When a run begins (step 1) and ends (-1), and for how long until then it was known of every CPU
-	 * with switches what ran.  Where another thread goes than the one that came, only whose run it was
-	 * is unknown.  It has all runs, for @known; of those that are not chosen nothing else.
+	 * A row for the beginning (step 1) and the end (-1) of each run.  "known" is the time so
+	 * far in which the thread on every CPU with switches was known.  It needs all runs: a run
+	 * that is not chosen, or that ends with another thread than it began with, has no thread.
 	 */
 	{ "run_edges",
 	  "WITH runs AS (SELECT start, CASE WHEN whole OR duration THEN start + duration ELSE"
@@ -98,8 +98,8 @@ const struct db_view db_views[] = {
 	  " cpu, pid, tid, comm, number AS id, name, result"
 	  " FROM slices WHERE kind = 'syscall' AND whole" },
 	/*
-	 * While it does not run it sleeps first, and waits for a CPU then, or waits at once.
-	 * Where no wake-up is known, it may have waited for a part of the time.
+	 * A thread off the CPU sleeps and then waits for a CPU, or only waits.  Without a known wake-up
+	 * an unknown part of the time was waiting.
 	 */
 	{ "thread_states",
 	  "SELECT start, duration, tid, pid, comm, 'running' AS state, cpu, whole"

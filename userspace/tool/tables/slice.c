@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace as tables - what lasts: a row for each slice, wake-up, stretch off the CPU, and request
- * to a block device.  The order of columns is that of schema.c.
+ * A trace as tables - a row for each slice, wake-up, stretch off the CPU, and request to a block
+ * device.  Columns have the order of schema.c.
  */
 #include "tables.h"
 
@@ -39,7 +39,7 @@ static void name_cell(struct db *db, const struct slice *slice,
 	uint32_t kind = slice->kind == SLICE_SOFTIRQ ? TB_STRING_SOFTIRQ :
 						       TB_STRING_SYSCALL;
 
-	/* an interrupt's is the scanner's, which goes on */
+	/* the name of an interrupt is in memory of struct slices, which reuses it */
 	if (slice->name)
 		cell_copy(db, cell, slice->name, slice->name_length);
 	else if ((slice->kind == SLICE_SOFTIRQ || slice->kind == SLICE_SYSCALL) &&
@@ -61,7 +61,7 @@ static void state_cell(struct db *db, const struct slice *slice,
 	cell_value(db, cell, &value);
 }
 
-/* What all have first: when it began, how long it took, on which CPU, of which thread */
+/* The first columns of all these tables: start, duration, cpu, pid, tid, comm */
 static void head_cell(struct db *db, const struct slice *slice, int column,
 		      const struct db_cell *cell)
 {
@@ -120,7 +120,6 @@ void db_slice_cell(struct db *db, const struct slice *slice, int column,
 	}
 }
 
-/* The thread that woke it */
 static void waker_cell(struct db *db, const struct slice *slice, int which,
 		       const struct db_cell *cell)
 {
@@ -207,7 +206,7 @@ void db_request_cell(struct db *db, const struct request *request, int column,
 	}
 }
 
-/* ---- into the tables ---- */
+/* ---- inserting ---- */
 
 static void insert_slice(struct db *db, const struct slice *slice,
 			 sqlite3_stmt *insert,

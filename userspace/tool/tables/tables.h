@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace as tables: what the exporter to SQLite and "tracebuf query" share, so that the same
- * question has the same answer in both.
+ * A trace as tables.  The exporter to SQLite and "tracebuf query" share them, so that a question
+ * has the same answer in both.
  *
- *   export/sqlite.c         the exporter: all of it into a file
- *   cell.c                  a value on its way into a table, or out of one that is not stored
+ *   export/sqlite.c         the exporter: writes all tables into a file
+ *   query/                  reads large tables from the trace at each statement
+ *   db.c                    a database of SQLite
+ *   cell.c                  a value for a statement, or for SQLite's request
  *   event.c                 a table for each event
- *   known.c                 what is known of the recording; losses, marks, threads
- *   slice.c                 what lasts
- *   user.c                  what programs write
- *   schema.c                tables and views that are always the same
- *   query_*.c               the same tables, read from the trace when they are asked
+ *   known.c                 properties of the recording; losses, marks, threads
+ *   slice.c                 slices, wake-ups, time off the CPU, requests to block devices
+ *   user.c                  records of programs
+ *   schema.c                tables and views that every trace has
  */
 #ifndef TRACEBUF_TOOL_EXPORT_SQLITE_H
 #define TRACEBUF_TOOL_EXPORT_SQLITE_H
@@ -25,7 +26,7 @@
 #include "analysis/requests.h"
 #include "analysis/slices.h"
 
-/* The longest text that is stored, as UTF-8 and before */
+/* The longest text that is stored, before (DB_TEXT_MAX) and after it becomes UTF-8 */
 #define DB_TEXT_MAX 65536u
 #define DB_CLEAN_MAX (3 * DB_TEXT_MAX)
 
@@ -45,18 +46,19 @@ enum {
 	DB_EXTRAS    = 0x0200,
 	DB_USER	     = 0x0400,
 	DB_SLICES    = 0x0800,
-	DB_EVENTS    = 0x1000,		/* those of events */
+	DB_EVENTS    = 0x1000,		/* the table of each event */
 	DB_ALL	     = 0x1fff,
-	/* those for which no event has to be looked at */
+	/* parts that need no events */
 	DB_KNOWN     = DB_RECORDING | DB_CLOCK | DB_ACCOUNTING | DB_NAMES,
 };
 
 /**
- * struct db - a database, and what it is made from
- * @parts: DB_*: what is written now
+ * struct db - a database, and the trace that it is made from
+ * @parts: DB_*: parts that are written now
  * @error: -errno of the first failure; nothing is written after it
- * @json, @written, @written_size: where values become JSON; what did not fit into its buffer
- * @clean: texts as UTF-8
+ * @json: buffer for values that become JSON
+ * @written, @written_size: text that did not fit into that buffer
+ * @clean: buffer for a text as UTF-8
  */
 struct db {
 	struct tb_trace *trace;
@@ -76,30 +78,30 @@ struct db {
 		     *user;
 };
 
-/* What is needed of it but ->sqlite; NULL: ENOMEM */
+/* Open all but ->sqlite, which the caller opens; NULL: ENOMEM */
 struct db *db_open(struct tb_trace *trace, enum tb_timebase base);
-/* And closes ->sqlite; db->error */
+/* Also closes ->sqlite; return db->error */
 int db_close(struct db *db);
 
-/* The first failure counts: result is SQLite's, or that of the last call if it is 0 */
+/* Set db->error and db->message from SQLite's last error, if there was no earlier one */
 void db_failed(struct db *db);
 
-/* Statements without results */
+/* Run statements without results */
 void db_run(struct db *db, const char *sql);
 
 /* NULL: it failed */
 sqlite3_stmt *db_prepare(struct db *db, const char *sql);
-/* An INSERT of all columns */
+/* Prepare an INSERT of all columns */
 sqlite3_stmt *db_inserter(struct db *db, const char *table);
 
-/* Runs an INSERT, and lets go of its parameters */
+/* Run an INSERT, and clear its parameters */
 void db_insert(struct db *db, sqlite3_stmt *statement);
 
 /* ---- values ---- */
 
 /*
- * Parameters from 1 on; texts and data are not copied: they must stay until db_insert().  A text
- * that is NULL is NULL.
+ * Bind parameter @at, from 1.  Texts and data are not copied: they must stay until db_insert().
+ * Without a text the parameter stays NULL.
  */
 void db_text(struct db *db, sqlite3_stmt *statement, int at, const char *text,
 	     size_t length);
@@ -110,12 +112,12 @@ static inline void db_number(sqlite3_stmt *statement, int at, uint64_t value)
 	sqlite3_bind_int64(statement, at, (int64_t)value);
 }
 
-/* What has been written to db->json, as a text; it is empty then */
+/* Bind the contents of db->json as text, and empty it */
 void db_json(struct db *db, sqlite3_stmt *statement, int at);
 
 /**
- * struct db_cell - where a value goes
- * @context: as the value of a column that is asked for; NULL: parameter @at of @statement
+ * struct db_cell - the destination of a value
+ * @context: the column that SQLite requests; NULL: parameter @at of @statement
  */
 struct db_cell {
 	sqlite3_context *context;
@@ -124,38 +126,38 @@ struct db_cell {
 };
 
 void cell_number(const struct db_cell *cell, uint64_t number);
-/* Of the trace: it stays where it is */
+/* A text that stays in memory as long as the trace */
 void cell_text(struct db *db, const struct db_cell *cell, const char *text,
 	       size_t length);
-/* Of the trace, or NULL */
+/* cell_text() of a string; NULL stays NULL */
 void cell_string(struct db *db, const struct db_cell *cell, const char *text);
-/* What will be written over: SQLite keeps what it was given for as long as it likes */
+/* A text that will be overwritten: SQLite may keep a requested value, so it gets a copy */
 void cell_copy(struct db *db, const struct db_cell *cell, const char *text,
 	       size_t length);
-/* The same, or NULL */
+/* cell_copy() of a string; NULL stays NULL */
 void cell_copy_string(struct db *db, const struct db_cell *cell, const char *text);
 void cell_json(struct db *db, const struct db_cell *cell);
-/* A value as what it is: INTEGER, REAL, TEXT, BLOB */
+/* A value as INTEGER, REAL, TEXT or BLOB */
 void cell_value(struct db *db, const struct db_cell *cell,
 		const struct value *value);
 
-/* "_time", "_cpu", "_pid", "_tid", "_comm", which come first in tables of events */
+/* The first columns of tables of events */
 #define DB_COMMON "_time INTEGER, _cpu INTEGER, _pid INTEGER, _tid INTEGER, _comm TEXT"
 enum { DB_TIME, DB_CPU, DB_PID, DB_TID, DB_COMM, DB_COMMON_COLUMNS };
 void db_common_cell(struct db *db, const struct tb_view *view, int column,
 		    const struct db_cell *cell);
 void db_common(struct db *db, sqlite3_stmt *statement, const struct tb_view *view);
 
-/* @view's time on the clock asked for */
+/* Convert a time to the clock db->base; @ns is the monotonic time of @ticks */
 uint64_t db_ns(const struct db *db, uint64_t ticks, uint64_t ns);
 
-/* ---- tables that are always the same ---- */
+/* ---- tables that every trace has ---- */
 
 /**
- * struct db_table - one of them
- * @part: with what it is filled
- * @columns: what is between the brackets
- * @behind: what is behind them
+ * struct db_table - a table
+ * @part: DB_*: the part that it belongs to
+ * @columns: the columns in its CREATE TABLE
+ * @behind: the text behind the columns
  */
 struct db_table {
 	const char *name;
@@ -171,43 +173,43 @@ struct db_view {
 extern const struct db_table db_tables[];
 extern const struct db_view db_views[];
 
-/* The table of all events: a view, or read from the trace */
+/* The table of all events: a view in a database, a virtual table in query */
 #define DB_EVENTS_NAME "events"
 #define DB_EVENTS_COLUMNS DB_COMMON ", event TEXT"
 
 /* A table that only query has (query/why.c) */
 #define DB_WHY_NAME "why"
 
-/* Those of @parts, and the views */
+/* Create the tables of @parts; create all views */
 void db_create_tables(struct db *db, unsigned int parts);
 void db_create_views(struct db *db);
 
-/* ---- what is known of the recording ---- */
+/* ---- the recording ---- */
 
-/* Fill those of db->parts & DB_KNOWN */
+/* Fill the tables of db->parts & DB_KNOWN */
 void db_write_known(struct db *db);
-/* As they are known where db->cursor is */
+/* Write the threads as db->cursor knows them now */
 void db_write_threads(struct db *db);
 
 void db_loss(struct db *db, const struct tb_view *view);
-/* A mark, or an event that is not described; the table it goes to */
+/* Write a mark, or an event that the trace does not describe; return its table, or NULL */
 const char *db_other(struct db *db, const struct tb_view *view);
-/* Stacks and counters of the event that is row @row of @table */
+/* Write stacks and counters of the event in row @row of @table */
 void db_extras(struct db *db, const struct tb_view *view, const char *table,
 	       uint64_t row);
 
-/* A record of a program, or a loss of some */
+/* Write a record of a program, or a loss of records */
 void db_user(struct db *db, const struct tb_view *view);
 
-/* The statements that fill db->parts, and their end */
+/* Prepare the statements that fill db->parts, and fill db->parts & DB_KNOWN; finalize them */
 void db_begin(struct db *db);
 void db_end(struct db *db);
-/* Into the tables of db->parts, but for what lasts; db->error */
+/* Write @view into the tables of db->parts, except slices and requests; return db->error */
 int db_take(struct db *db, const struct tb_view *view);
 
-/* ---- what lasts ---- */
+/* ---- slices and requests ---- */
 
-/* "slices" has these, and the view of all slices one more */
+/* Number of columns of "slices"; the view of all slices has one more */
 #define DB_SLICE_COLUMNS 14
 #define DB_ALL_SLICES_NAME "all_slices"
 void db_slice_cell(struct db *db, const struct slice *slice, int column,
@@ -218,11 +220,11 @@ void db_off_cell(struct db *db, const struct slice *slice, int column,
 		 const struct db_cell *cell);
 void db_request_cell(struct db *db, const struct request *request, int column,
 		     const struct db_cell *cell);
-/* Into the tables */
+/* Insert into the tables */
 void db_slice(void *db, const struct slice *slice);
 void db_request(void *db, const struct request *request);
 
-/* What slices.kind calls it; NULL: it is in another table */
+/* The value of slices.kind; NULL: slices of this kind are in another table */
 const char *db_slice_kind(enum slice_kind kind);
 
 /* ---- tables of events ---- */
@@ -234,8 +236,8 @@ struct db_column {
 
 /**
  * struct db_event_table - the table of an event
- * @is_made: it is in the database
- * @rows: in it
+ * @is_made: the event has occurred; with DB_EVENTS the database has the table
+ * @rows: number of rows so far
  */
 struct db_event_table {
 	char *name;
@@ -250,20 +252,20 @@ struct db_event_table {
 struct db_events *db_events_open(struct tb_trace *trace);
 void db_events_close(struct db_events *events);
 
-/* Number @index of the tables of all events that are described, from 0; NULL beyond the last */
+/* Table number @index, from 0, of the described events; NULL: there are no more */
 struct db_event_table *db_event_table(const struct db_events *events, size_t index);
-/* That of a format */
+/* The table of a format */
 struct db_event_table *db_table_of(const struct db_events *events,
 				   const struct tb_format *format);
 void db_event_cell(struct db *db, const struct tb_view *view, int column,
 		   const struct db_cell *cell);
 
-/* An event with a format */
+/* Write an event with a format */
 void db_event(struct db *db, const struct tb_view *view);
 
-/* What tables there are */
+/* Fill "event_types" */
 void db_events_list(struct db *db);
-/* A view of them all */
+/* Create the view of all events */
 void db_events_view(struct db *db);
 
 #endif /* TRACEBUF_TOOL_EXPORT_SQLITE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace as tables - what programs write: one table, and losses of theirs.
+ * A trace as tables - records of programs, and their losses.
  */
 #include "tables.h"
 #include "tool/show/user_writers.h"
@@ -10,7 +10,7 @@ enum {
 	DURATION, FLOW, FLOW_ENDS, TEXT, DATA, ARGS, DOUBT,
 };
 
-/* The record's own value, by its name in values.c; arguments are in a column of their own */
+/* The record whose values are bound: by their names in values.c, without arguments */
 struct target {
 	struct db *db;
 	uint32_t before;		/* values before the arguments */
@@ -35,7 +35,7 @@ static void bind_own(void *context, const struct value *value)
 			}, value);
 }
 
-/* How many values of a record precede its arguments */
+/* Number of values that values_each() passes before the arguments */
 static uint32_t values_before(const struct tb_user *user)
 {
 	uint32_t count = user->flags & TB_USER_FLOW ? 1 : 0;
@@ -60,7 +60,7 @@ static void bind_args(struct db *db, const struct tb_view *view)
 
 	if (!alone.nr_args)
 		return;
-	/* an instant has nothing of its own */
+	/* an instant has only arguments */
 	alone.type = TB_REC_INSTANT;
 	alone.flags = 0;
 	args.user = &alone;
