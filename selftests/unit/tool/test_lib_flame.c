@@ -270,7 +270,7 @@ static void exactly(void)
 	CHECK_HAS("3 events were lost");
 	CHECK_HAS("b:??\n2 events, 50.00 %</title>");
 	CHECK_NUMBER(run_on("flamegraph", "-q -o - --min-width 700"), 0);
-	CHECK_HAS("2 frames narrower than 700 px, and what is in them, are not drawn");
+	CHECK_HAS("2 frames narrower than 700 px, and the frames that they call, are not drawn");
 	CHECK_NUMBER(run_on("flamegraph", "-q -o - --title '<&\">'"), 0);
 	CHECK_HAS("aria-label=\"&lt;&amp;&quot;&gt;\"");
 	/* what is no UTF-8, and what is no character */

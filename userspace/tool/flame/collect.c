@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the events of a trace to weighed stacks.
+ * Collect the stacks of events, and their weights, in a tree.
  *
- * The selection chooses events.  The time of a switch, though, ends or begins with another one,
- * which may be of any thread, CPU and moment: so with times all events are looked at, and slices.c
- * tells how long a thread ran or did not run.
+ * If weights are times, all events are read, not only selected ones: the time of a switch begins or
+ * ends at another switch, which can be on any CPU.  slices.c finds the time that a thread ran, or
+ * was off its CPU.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,14 +37,14 @@ struct collect {
 	struct map threads;		/* struct left */
 	struct spans missing;		/* events of any CPU */
 	uint64_t last_ns, last_ticks;	/* the last event */
-	uint32_t ran;			/* the thread whose run ends with this switch; 0: none */
-	uint64_t ran_ns;		/* for how long */
-	bool     ending;		/* slices come because the trace ends */
+	uint32_t ran;			/* the thread that ran until this switch; 0: unknown */
+	uint64_t ran_ns;		/* the length of its run */
+	bool     ending;		/* the trace ends, and so do slices */
 };
 
 /* ---- frames ---- */
 
-/* One line of a text with ';' between frames stays one */
+/* Make @text fit into a line with ';' between frames */
 static void clean(char *text)
 {
 	utf8_plain(text, strlen(text));
@@ -66,7 +66,7 @@ static bool name_kernel(struct collect *collect, uint64_t ip, char *text)
 	return true;
 }
 
-/* The frame in @slot of a map; else one called @text */
+/* Find or add the frame called @text, and note it in @slot of a map */
 static int64_t new_frame(struct collect *collect, void **slot, char *text, enum flame_kind kind)
 {
 	int64_t frame;
@@ -94,7 +94,7 @@ static int64_t kernel_frame(struct collect *collect, uint64_t ip)
 	return new_frame(collect, slot, text, FLAME_KERNEL);
 }
 
-/* @from, of address @ip */
+/* The number of frame @from, which has address @ip */
 static int64_t user_frame(struct collect *collect, const struct frame *from, uint64_t ip)
 {
 	void **slot = from->file ? map_at(&collect->functions, (uintptr_t)from) :
@@ -124,7 +124,7 @@ static int64_t task_frame(struct collect *collect, const struct tb_view *view)
 	return flame_frame(&collect->flame->tree, text, FLAME_TASK);
 }
 
-/* One frame further, or the error there was */
+/* The child of @node with @frame; either may be -errno, which is returned */
 static int64_t deeper(struct collect *collect, int64_t node, int64_t frame)
 {
 	if (node < 0 || frame < 0)
@@ -132,7 +132,7 @@ static int64_t deeper(struct collect *collect, int64_t node, int64_t frame)
 	return flame_child(&collect->flame->tree, (uint32_t)node, (uint32_t)frame);
 }
 
-/* The functions at address @index of a program, further in or, if that is asked for, out */
+/* Add the functions at address @index of a user stack, the outermost first, or with @reverse last */
 static int64_t deeper_user(struct collect *collect, int64_t node, const struct tb_view *view,
 			   uint32_t index)
 {
@@ -250,7 +250,7 @@ static void take_slice(void *context, const struct slice *slice)
 	collect->ran_ns = time;
 }
 
-/* Who has ended does not run again */
+/* True if the thread has exited, and does not run again */
 static bool is_dead(const struct collect *collect, const struct tb_view *view)
 {
 	const struct tb_format_field *field = collect->prev_state[view->format->index];
@@ -262,7 +262,7 @@ static bool is_dead(const struct collect *collect, const struct tb_view *view)
 	return strpbrk(tb_task_state(state, text, sizeof(text)), "XZ");
 }
 
-/* The thread of @view goes with the stack of @node; -ENOENT: it has none that counts */
+/* The thread of @view leaves its CPU with the stack @node; @node -ENOENT: it is not counted */
 static int take_stack(struct collect *collect, const struct tb_view *view, int64_t node)
 {
 	struct flame *flame = collect->flame;
@@ -277,7 +277,7 @@ static int take_stack(struct collect *collect, const struct tb_view *view, int64
 	left = left_of(collect, view->tid);
 	if (!left)
 		return -ENOMEM;
-	/* it must have run to be switched away from: that was missed */
+	/* it must have run to be switched out again, so the end of its time off is missing */
 	flame->unknown += left->chosen;
 	left->chosen = node >= 0 && !is_dead(collect, view);
 	left->node = node >= 0 ? (uint32_t)node : 0;
@@ -329,7 +329,7 @@ static int finish_times(struct collect *collect)
 	return result < 0 ? result : 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all events ---- */
 
 static bool is_time(const struct flame *flame)
 {
@@ -352,7 +352,7 @@ static int look_at(struct collect *collect, const struct tb_view *view)
 		return 0;
 	if (is_time(flame) && view->format && collect->next_pid[view->format->index])
 		return weigh_switch(collect, view);
-	/* A second wake-up tells that the thread ran where events are missing. */
+	/* slices.c also needs wake-ups: a second one tells that the thread ran in a gap */
 	if (is_time(flame))
 		return slices_take(collect->slices, view, view->ns) < 0 ? -ENOMEM : 0;
 	if (!view->format || !selection_wants(&flame->selection, view))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracebuf flamegraph, inside: from events with stacks to a tree, from the
- * tree to a text or a picture.
+ * tracebuf flamegraph - the interface between its parts: make a tree of the stacks of events, write
+ * the tree as text or picture.
  */
 #ifndef TRACEBUF_FLAME_H
 #define TRACEBUF_FLAME_H
@@ -16,36 +16,37 @@
 #include "tool/show/symbols.h"
 
 enum flame_weight {
-	FLAME_EVENTS = 0,	/* how many */
-	FLAME_OFF_CPU,		/* of sched_switch: until the thread runs again */
-	FLAME_ON_CPU,		/* of sched_switch: since the thread was switched to */
+	FLAME_EVENTS = 0,	/* 1 for each event */
+	FLAME_OFF_CPU,		/* sched_switch: time until the thread runs again */
+	FLAME_ON_CPU,		/* sched_switch: time since the thread was switched to */
 	FLAME_FIELD,		/* the value of a field */
 };
 
 /**
- * struct flame - what is asked for, and what was found
- * @selection: which events
- * @symbols: names of functions that the trace does not tell
- * @weight, @field: what a stack weighs; the field's name for FLAME_FIELD
- * @reverse: the innermost frame first: who calls it, instead of what it calls
- * @threads: each thread for itself, not those of one name together
- * @unfinished: who had not run again at the end has been off until then
- * @no_kernel, @no_user: without these frames
+ * struct flame - options, and the result
+ * @selection: the selected events
+ * @symbols: names of functions that the trace does not have
+ * @weight: the weight of a stack
+ * @field: FLAME_FIELD: the name of the field
+ * @reverse: the innermost frame first, and its callers behind it
+ * @threads: separate threads of the same name
+ * @unfinished: count a thread that has not run again as off the CPU until the end
+ * @no_kernel, @no_user: leave out these frames
  * @tree: of all stacks
- * @events: chosen ones, with a stack
- * @stackless: chosen ones, without
+ * @events: number of selected events with a stack
+ * @stackless: number of selected events without a stack
  * @lost: events that are missing in the trace
- * @torn, @torn_time: stretches of time that do not count, and how long they are: events are missing
- *	in them, or switches are not selected, so the thread may have done something else meanwhile
- * @pending, @pending_time: stretches that have no end, and how long they had lasted
- * @unknown: stretches that have no beginning, or whose end is missing
- * @idle: switches away from the idle task, which is never off or on
- * @unnamed: addresses of the kernel without a name, @user: of programs; different ones
- * @full: stacks that are as long as can be: what called the outermost is not known
- * @negative: values of the field that are below 0
- * @beyond: stacks that would have made the sum more than there are numbers for
+ * @torn, @torn_time: number and length of stretches of time that are left out: events are missing in
+ *	them, or switches are not selected, so the thread may have run meanwhile
+ * @pending, @pending_time: number of stretches without an end, and their length so far
+ * @unknown: stretches without a beginning, or with a missing end
+ * @idle: switches away from idle tasks, which have no time on or off the CPU
+ * @unnamed, @user: different addresses of the kernel and of programs without a name
+ * @full: stacks with the maximum number of frames: outer callers are unknown
+ * @negative: events without the field, or with a value below 0
+ * @beyond: events that were left out, because the sum would overflow
  * @uncommitted: events that had not been written completely
- * @damaged, @fault: a block was not as it should be, the first of them
+ * @damaged, @fault: a block is damaged; the first one
  */
 struct flame {
 	struct selection selection;
@@ -63,19 +64,19 @@ struct flame {
 	struct tb_error fault;
 };
 
-/* All events of the recording that is selected; 0, -errno */
+/* Read all events of the selected recording; 0, -errno */
 int flame_collect(struct flame *flame, struct tb_trace *trace,
 		  bool quiet);
 
-/* "comm;frame;frame weight", a line for each stack */
+/* Write "comm;frame;frame weight", a line for each stack */
 int flame_collapsed(const struct flame *flame, FILE *out);
 
 /**
  * struct flame_look - how the picture is drawn
- * @title: above it
- * @width: pixels, before anybody changes it
- * @least: pixels; narrower frames are left out
- * @inverted: callers above what they call
+ * @title: above the picture
+ * @width: pixels, until the script fits it to the window
+ * @least: pixels: narrower frames are left out
+ * @inverted: draw callers above their callees
  */
 struct flame_look {
 	const char *title;
@@ -84,10 +85,10 @@ struct flame_look {
 	bool     inverted;
 };
 
-/* As SVG; -errno */
+/* Write SVG; 0, -EIO */
 int flame_svg(const struct flame *flame, const struct flame_look *look, FILE *out);
 
-/* Number @index of what is to be said about the result: 1; 0: no more */
+/* Write remark number @index about the result; 1: done; 0: there are no more */
 int flame_remark(const struct flame *flame, unsigned int index, char *text,
 		 size_t size);
 

@@ -1,5 +1,5 @@
 /*
- * What makes the picture move: hovering, zooming, searching.  Without it the picture is what it is.
+ * The script in the SVG: details of the frame under the pointer, zooming, searching.
  */
 (function () {
 'use strict';
@@ -31,7 +31,7 @@ function percent(part, whole) {
 	return (whole ? 100 * part / whole : 0).toFixed(2) + ' %';
 }
 
-/* As much of the name as there is room for */
+/* As much of the name as fits */
 function label(frame, pixels) {
 	const letters = Array.from(frame.name), room = Math.floor((pixels - 6) / LETTER);
 	if (room < 3)
@@ -83,7 +83,7 @@ function zoom(frame) {
 	choose(frame === root ? null : frame);
 }
 
-/* Frames come after those they are in: of these the outermost count */
+/* Parents come before their children: of nested matches add only the weight of the outermost */
 function search(text) {
 	let pattern = null, sum = 0, count = 0, end = 0;
 	try {
@@ -127,7 +127,7 @@ function resize() {
 	layout();
 }
 
-/* The sibling that is shown to the left (-1) or right of a frame */
+/* The visible frame to the left (-1) or right (1) in the same row */
 function beside(frame, step) {
 	const row = frames.filter(function (other) {
 		return other.depth === frame.depth && other.group.style.display !== 'none';

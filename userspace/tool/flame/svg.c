@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A tree of stacks as a picture: SVG that needs nothing else, with the script
- * that makes it move in it.  What is drawn is right without the script, too.
+ * Draw a tree of stacks as SVG, which needs no other file.  A script in it adds zooming and
+ * searching; the picture is complete without it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 
 #define PAD	10
 #define ROW	17
-#define TOP	64		/* title and what goes with it */
-#define LINE	16		/* of what is said below */
-#define LETTER	7.2		/* of 12 px, monospace */
+#define TOP	64		/* height of title and subtitle */
+#define LINE	16		/* height of a remark */
+#define LETTER	7.2		/* width of a letter of 12 px, monospace */
 
 static const char script[] =
 #include "flame_script.inc"
@@ -40,19 +40,19 @@ struct drawing {
 	const struct flame *flame;
 	const struct flame_look *look;
 	FILE *out;
-	double scale;			/* pixels of a weight of 1 */
+	double scale;			/* pixels for a weight of 1 */
 	uint32_t depth;			/* rows */
 	uint32_t drawn, left_out;
 };
 
-/* U+FFFE and U+FFFF, which are no characters */
+/* True for U+FFFE and U+FFFF, which XML does not allow */
 static bool is_none(const char *text, size_t length)
 {
 	return length >= 3 && !memcmp(text, "\xef\xbf", 2) &&
 	       ((unsigned char)text[2] & 0xfe) == 0xbe;
 }
 
-/* Text between tags, or in quotes */
+/* Put text between tags, or in quotes */
 static void put_text(FILE *out, const char *text, size_t length)
 {
 	size_t i;
@@ -77,7 +77,7 @@ static void put_text(FILE *out, const char *text, size_t length)
 			fputs("&quot;", out);
 			break;
 		default:
-			/* XML has no others below a blank */
+			/* XML does not allow control characters */
 			fputc((unsigned char)text[i] < 0x20 ? '?' : text[i], out);
 		}
 	}
@@ -102,7 +102,7 @@ static size_t letters_bytes(const char *text, size_t letters)
 	return i;
 }
 
-/* As much of the name as there is room for; as the script does it */
+/* Put as much of the name as fits, as label() of the script does */
 static void put_label(FILE *out, const char *name, double pixels)
 {
 	size_t room = pixels < 6 ? 0 : (size_t)((pixels - 6) / LETTER);
@@ -119,7 +119,7 @@ static void put_label(FILE *out, const char *name, double pixels)
 	fputs("..", out);
 }
 
-/* A colour for the kind, another shade for each name */
+/* The kind sets the colour, the name the shade */
 static unsigned int colour(const struct flame_frame *frame)
 {
 	static const unsigned char base[][3] = {
@@ -170,14 +170,14 @@ static void put_frame(struct drawing *drawing, uint32_t node, uint64_t start,
 	fputs("</text></g>\n", out);
 }
 
-/* Which are drawn, and how deep that is; the same walk draws them */
+/* Draw all frames that are wide enough (@draw), or count them and find the depth */
 static void walk(struct drawing *drawing, uint32_t node, uint64_t start,
 		 uint32_t depth, bool draw)
 {
 	const struct flame_node *nodes = drawing->flame->tree.nodes;
 	uint32_t child;
 
-	/* a stack whose time did not end */
+	/* a stack without weight: its time has no end */
 	if (node && !nodes[node].total)
 		return;
 	if (node && (double)nodes[node].total * drawing->scale < drawing->look->least) {
@@ -230,7 +230,7 @@ static void put_head(struct drawing *drawing, uint32_t height)
 	put_line(drawing, 24, "title", look->title);
 }
 
-/* What a stack weighs, and how much that is in all */
+/* Put the kind of weight, and the sum of all weights */
 static void put_subtitle(struct drawing *drawing)
 {
 	static const char *const what[] = {
@@ -260,7 +260,7 @@ int flame_svg(const struct flame *flame, const struct flame_look *look, FILE *ou
 	drawing.scale = (double)(look->width - 2 * PAD) / (double)(all ? all : 1);
 	walk(&drawing, 0, 0, 0, false);
 	if (drawing.left_out)
-		snprintf(pruned, sizeof(pruned), "%" PRIu32 " frames narrower than %g px, and what is in them, are not drawn (--min-width)",
+		snprintf(pruned, sizeof(pruned), "%" PRIu32 " frames narrower than %g px, and the frames that they call, are not drawn (--min-width)",
 			 drawing.left_out, look->least);
 	y = TOP + ROW * (double)drawing.depth + 20;
 	put_head(&drawing, (uint32_t)y + LINE * (nr_remarks(flame) + !!pruned[0]) + 12);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Weighed stacks as text: one line each, as the usual tools take them; and
- * what there is to be said about them.
+ * Stacks as text, a line for each, as flamegraph.pl and others read them; and remarks about them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +20,7 @@ static void put_stack(const struct flame_tree *tree, uint32_t node, FILE *out)
 	}
 }
 
-/* Children after their parents, siblings in order of their names */
+/* Put the stacks that end at @node, then those of its children */
 static void put_below(const struct flame_tree *tree, uint32_t node, FILE *out)
 {
 	uint32_t child;
@@ -98,7 +97,7 @@ int flame_remark(const struct flame *flame, unsigned int index, char *text,
 	       flame->negative);
 	REMARK(flame->beyond, "%" PRIu64 " events are left out: the sum would be 2^64 or more",
 	       flame->beyond);
-	REMARK(flame->unknown, "%" PRIu64 " switches are left out: when the thread began to run is not in the trace",
+	REMARK(flame->unknown, "%" PRIu64 " switches are left out: the trace does not tell when the thread began to run",
 	       flame->unknown);
 	REMARK(flame->pending && flame->unfinished,
 	       "%" PRIu64 " threads had not run again at the end: they count until then, %s",
@@ -106,9 +105,9 @@ int flame_remark(const struct flame *flame, unsigned int index, char *text,
 	REMARK(flame->pending && !flame->unfinished,
 	       "%" PRIu64 " threads had not run again at the end and are left out, %s so far (--unfinished)",
 	       flame->pending, time);
-	REMARK(flame->full, "%" PRIu64 " stacks are of %d frames, as long as can be recorded: what called the outermost is not known",
+	REMARK(flame->full, "%" PRIu64 " stacks have %d frames, the most that are recorded: outer callers are unknown",
 	       flame->full, TB_STACK_MAX);
-	REMARK(flame->unnamed, "%" PRIu64 " addresses of the kernel have no name in the trace (-k gives them some)",
+	REMARK(flame->unnamed, "%" PRIu64 " addresses of the kernel have no name in the trace (-k reads names from a file)",
 	       flame->unnamed);
 	REMARK(flame->user, "%" PRIu64 " addresses of programs have no name: the trace does not say which file was mapped there",
 	       flame->user);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stacks merged into a tree.  Nodes and names are numbers into arrays that
- * grow; maps lead from a parent and a frame, and from a name, to them.
+ * Stacks merged into a tree.  Nodes and names are in growing arrays; maps find a node by parent and
+ * frame, and a frame by name.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ int64_t flame_frame(struct flame_tree *tree, const char *name,
 	int64_t number;
 	void **slot;
 
-	/* names with the same hash take the places behind it */
+	/* names with the same hash take the next free keys */
 	while ((slot = map_at(&tree->names, hash)) && *slot) {
 		frame = &tree->frames[(uintptr_t)*slot - 1];
 		if (frame->kind == kind && !strcmp(frame->name, name))
@@ -122,7 +122,7 @@ int64_t flame_child(struct flame_tree *tree, uint32_t parent, uint32_t frame)
 
 	if (!slot)
 		return -ENOMEM;
-	/* the root is nobody's child, so 0 is free to say that there is none */
+	/* the root (0) is no child, so 0 means that there is none yet */
 	if (*slot)
 		return (int64_t)(uintptr_t)*slot;
 	node = add_node(tree, parent, frame);
@@ -136,7 +136,7 @@ int64_t flame_child(struct flame_tree *tree, uint32_t parent, uint32_t frame)
 
 bool flame_add(struct flame_tree *tree, uint32_t node, uint64_t weight)
 {
-	/* nothing weighs more than the root */
+	/* the root has the largest total */
 	if (weight > UINT64_MAX - tree->nodes[0].total)
 		return false;
 	tree->nodes[node].self += weight;
@@ -172,7 +172,7 @@ static uint32_t merge(struct flame_tree *tree, uint32_t a, uint32_t b)
 	return first;
 }
 
-/* A list of siblings, in place: lists of 1, 2, 4 ... nodes wait to be merged */
+/* Merge sort of a list of siblings: @waiting has sorted lists of 1, 2, 4 ... nodes */
 static uint32_t sort_list(struct flame_tree *tree, uint32_t list)
 {
 	uint32_t waiting[32] = { 0 }, node;

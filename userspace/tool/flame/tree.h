@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stacks merged into a tree: what begins alike is the same node up to there.
+ * Stacks merged into a tree: stacks with the same first frames share the nodes of these.
  */
 #ifndef TRACEBUF_FLAME_TREE_H
 #define TRACEBUF_FLAME_TREE_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include "analysis/map.h"
 
-/* Room for a frame's name; longer ones are cut off */
+/* Bytes for the name of a frame; longer names are cut off */
 #define FLAME_NAME_MAX 512
 
 enum flame_kind {
@@ -20,11 +20,11 @@ enum flame_kind {
 };
 
 /**
- * struct flame_node - a frame, called by the frames above it in the tree
+ * struct flame_node - a frame, called by its parents in the tree
  * @frame: number of its name
- * @parent, @first, @next: nodes; 0: none (node 0 is the root)
+ * @parent, @first, @next: parent, first child, next sibling; 0: none (node 0 is the root)
  * @self: weight of the stacks that end here
- * @total: of all that come by
+ * @total: weight of all stacks through this node
  */
 struct flame_node {
 	uint32_t frame;
@@ -37,7 +37,7 @@ struct flame_frame {
 	enum flame_kind kind;
 };
 
-/* All zero: empty */
+/* Initialise with zeros */
 struct flame_tree {
 	struct flame_node *nodes;
 	uint32_t nr_nodes, room;
@@ -51,17 +51,17 @@ struct flame_tree {
 int flame_tree_start(struct flame_tree *tree);
 void flame_tree_free(struct flame_tree *tree);
 
-/* The number of the frame called @name (of UTF-8); -ENOMEM */
+/* Find or add the frame called @name (UTF-8); return its number, or -ENOMEM */
 int64_t flame_frame(struct flame_tree *tree, const char *name,
 		    enum flame_kind kind);
 
-/* The child of @parent that is @frame; -ENOMEM */
+/* Find or add the child of @parent with this frame; return its node, or -ENOMEM */
 int64_t flame_child(struct flame_tree *tree, uint32_t parent, uint32_t frame);
 
-/* A stack that ends at @node weighs @weight; false: all would weigh more than there are numbers for */
+/* Add the weight of a stack that ends at @node; false: the sum would overflow */
 bool flame_add(struct flame_tree *tree, uint32_t node, uint64_t weight);
 
-/* All children in order of their names: the picture and the text do not depend on what came first */
+/* Sort children by name, so that picture and text do not depend on the order of events */
 void flame_sort(struct flame_tree *tree);
 
 static inline const struct flame_frame *flame_frame_of(const struct flame_tree *tree,

@@ -244,7 +244,7 @@ int64_t query_scan_rowid(struct query_scan *scan);
 
 /* ---- stored rows (store.c) ---- */
 
-/* Prepare @found, a statement for the stored rows; its columns: the rowid, then those of the table */
+/* Prepare @found, a statement for stored rows; its columns: the rowid, then those of the table */
 int query_store_find(struct query_table *table, const struct query_plan *plan,
 		     const struct query_range *range, sqlite3_value *key,
 		     sqlite3_stmt **found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A report as JSON, a section a line; report.h says what is in it.
+ * A report as JSON, a line for each section; report.h describes it.
  */
 #include "out.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracebuf report - what becomes of a report: text, JSON, a page.
+ * tracebuf report - analyse a trace, and write the report as text, JSON or a page.
  */
 #ifndef TRACEBUF_TOOL_REPORT_OUT_H
 #define TRACEBUF_TOOL_REPORT_OUT_H
@@ -16,38 +16,39 @@
 #include "tool/show/why_threads.h"
 
 /**
- * report_analyse - all that @selection has chosen of the selected recording
- * @worst: how many of the worst cases; 0: as many as is usual
+ * report_analyse - analyse the events of the selected recording that @selection selects
+ * @worst: number of worst cases to keep; 0: the default
  * @cut: not NULL: analyse only the time in which the file has events of all CPUs; out: true if the
  *	file has more than that
- * @analysis: out: at its end; NULL on failure, and where nothing was selected: selection_found()
- * Complains, of a damaged block as well; EXIT_*
+ * @analysis: out: the analysis; NULL on failure, and if nothing was selected (selection_found())
+ * Complains, also of a damaged block; EXIT_*
  */
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
 		   uint32_t worst, bool *cut, struct analysis **analysis);
 
-/** report_text_write - as text of @width columns; @section: this one alone, NULL: all that
- *  have something to say.  0, -ENOMEM: it breaks off */
+/** report_text_write - write text of @width columns; @section: only this one; NULL: all that are
+ *  not empty.  0, -ENOMEM: the text is incomplete */
 int report_text_write(const struct report *report, const char *section,
 		      unsigned int width, FILE *out);
 
-/** report_json - as one JSON object, see report.h; errors are kept in @out */
+/** report_json - write one JSON object, see report.h; errors are kept in @out */
 void report_json(const struct report *report, const char *section, struct out *out);
 
-/** report_why - add the section "why": @threads and their causes; @top: rows of each, 0: all.
+/** report_why - add the section "why": causes of @threads; @top: rows for each thread, 0: all.
  *  0, -ENOMEM */
 int report_why(struct report *report, const struct why_threads *threads, uint32_t top);
 
-/* ---- what report and diff have in common ---- */
+/* ---- options that report and diff share ---- */
 
 #define REPORT_TOP 10
 
 /**
  * struct report_look - how a report is shown
- * @section: this one alone; NULL: all
- * @top: rows of long tables; 0: all.  @top_given: it was asked for
- * @width: columns of the text; 0: the terminal's
- * @json: instead of text
+ * @section: show only this one; NULL: all
+ * @top: rows of long tables; 0: all
+ * @top_given: the user gave @top
+ * @width: columns of the text; 0: those of the terminal
+ * @json: write JSON instead of text
  */
 struct report_look {
 	const char *section;
@@ -55,7 +56,7 @@ struct report_look {
 	bool json, top_given;
 };
 
-/* To standard output.  Complains if there is no such section; EXIT_* */
+/* Write to standard output.  Complains if there is no such section; EXIT_* */
 int report_write(const struct report *report, const struct report_look *look);
 
 #define REPORT_LONG \
@@ -64,20 +65,20 @@ int report_write(const struct report *report, const struct report_look *look);
 	{ "json",      no_argument,       NULL, OPTION_JSON }, \
 	{ "width",     required_argument, NULL, OPTION_WIDTH }
 
-/* 1: taken; 0: it is none of these; -1: complained */
+/* 1: @option is one of these; 0: it is not; -1: complained */
 int report_option(const struct command *command, int option, const char *value,
 		  struct report_look *look);
 
 /**
- * report_html - as a page that needs nothing else
+ * report_html - write a page that needs no other file
  * @trace: for the timeline; no cursor is open
- * @selection: started: the part of it that is reported: from_ticks, to_ticks
- * @why: threads that have a lane of causes; NULL: none
- * @path: where to write it; nothing is left there if that fails
- * @items_max: what the timeline has at most, the first; 0: as much as is usual
+ * @selection: started; the part of @trace that is reported
+ * @why: threads that get a lane of causes; NULL: none
+ * @path: the file to write; on failure it stays as it was
+ * @items_max: the timeline ends after so many items; 0: the default
  * Complains; EXIT_*
  *
- * A tool that was built without it has none.
+ * Weak: a tool may be built without it.
  */
 __attribute__((weak))
 int report_html(const struct report *report, struct tb_trace *trace,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A report as text: tables aligned, times in the unit that suits them, histograms as bars,
- * series as strips with a character for each bucket.
+ * A report as text: aligned tables, times in a suitable unit, histograms as bars, series as strips
+ * with a character for each bucket.
  *
- * A table that is too wide loses columns, those first in which nothing is, then from the right,
- * and says so.
+ * A table that is too wide loses empty columns, then columns from the right, which a note names.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,15 +14,15 @@
 #include "tool/command/command.h"
 
 #define CELL_MAX 64
-#define TITLE_MAX 20	/* of a series, before its strip */
+#define TITLE_MAX 20	/* bytes of a title before the strip of a series */
 #define BAR_MAX 164
-/* From nothing to all of it */
+/* Characters of a strip, from 0 to the largest value */
 static const char levels[] = " .:-=+*#%@";
 #define LEVELS_MAX (sizeof(levels) - 2)
 
 /* ---- cells ---- */
 
-/* Four digits at least, and a unit */
+/* Format a value as "NUMBER UNIT", in the largest unit that leaves at least 1 */
 static void put_scaled(char *text, int64_t value, const char *const *units, size_t count,
 		       double step)
 {
@@ -40,7 +39,7 @@ static void put_scaled(char *text, int64_t value, const char *const *units, size
 		snprintf(text, CELL_MAX, "%.2f %s", number, units[unit]);
 }
 
-/* What a trace says, in less than @size bytes, and nothing that a terminal would obey */
+/* Copy a text of a trace, in less than @size bytes, with '?' for control characters */
 static void put_text(char *text, size_t size, const char *from)
 {
 	size_t left = strlen(from), used = 0, length;
@@ -102,7 +101,7 @@ static const struct report_cell *cell_at(const struct report_section *section, s
 
 /* ---- notes ---- */
 
-/* In lines of @width */
+/* Write a note in lines of at most @width columns */
 static void write_note(char bullet, const char *note, unsigned int width, FILE *out)
 {
 	size_t at = 0, length;
@@ -164,7 +163,7 @@ static size_t table_width(const struct report_section *section, const struct loo
 	return sum;
 }
 
-/* How many do not fit */
+/* Hide columns until the table fits; return the number of hidden ones that are not empty */
 static size_t hide(const struct report_section *section, struct look *looks, size_t width)
 {
 	size_t i, hidden = 0;
@@ -179,7 +178,7 @@ static size_t hide(const struct report_section *section, struct look *looks, siz
 	return hidden;
 }
 
-/* @blanks: those that wait for something behind them */
+/* @blanks: padding that is written only if another cell follows */
 static void put_aligned(FILE *out, const struct report_column *column, const char *text,
 			size_t width, size_t *blanks)
 {
@@ -264,7 +263,7 @@ static void write_histogram(const struct report_section *section, unsigned int w
 
 /* ---- series ---- */
 
-/* Of @many buckets from @row on: their sum, or the most of them */
+/* The sum, or of counts the largest, of @many buckets from @row on */
 static int64_t value_of(const struct report_section *section, size_t row, size_t column,
 			size_t many)
 {
@@ -316,13 +315,13 @@ static void write_series(const struct report_section *section, unsigned int widt
 
 /* ---- sections ---- */
 
-/* A series may have times, and nothing that is shown over them */
+/* False for a table without rows, or a series with times alone */
 static bool has_rows(const struct report_section *section)
 {
 	return section->nr_rows && (section->kind != REPORT_SERIES || section->nr_columns > 1);
 }
 
-/* Has the note been shown with an earlier section? */
+/* True if an earlier section has the note */
 static bool is_shown(const struct report *report, size_t number, const char *note)
 {
 	const struct report_section *section;
@@ -337,7 +336,7 @@ static bool is_shown(const struct report *report, size_t number, const char *not
 	return false;
 }
 
-/* A row is a sentence, and the command that shows more */
+/* Write each row as a sentence, and the command that shows more */
 static void write_sentences(const struct report_section *section, unsigned int width, FILE *out)
 {
 	char line[1024];

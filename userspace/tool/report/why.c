@@ -8,7 +8,7 @@
 #include "tool/report/out.h"
 #include "tool/show/why_sums.h"
 
-/* The page takes the duration before a time for the one that begins then */
+/* The page takes the duration in the column before "begin" for the stretch that begins then */
 static const struct {
 	const char *id, *title;
 	enum report_type type;
@@ -23,7 +23,7 @@ static const struct {
 	{ "cause",   "cause",   REPORT_TEXT,   REPORT_PLAIN },
 };
 
-/* Rows of @thread, of which the tree is; at most @top, or all.  false: there are more */
+/* Add at most @top (0: all) rows of @thread, to which the tree belongs; false: there are more */
 static bool add_rows(struct report *report, struct report_section *section, const struct why *why,
 		     uint32_t thread, const struct why_sum *sums, size_t count, uint32_t top)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A provider stays when its program dies, and so does the state of a terminal.  So a
- * small process waits for the end of this one, by a pipe that closes then, and cleans up.
- * It does so after an orderly end, too: there is one way, and it is always gone.
+ * A provider and the modes of a terminal outlive a program that dies.  So a child process, the
+ * guard, waits for the end of this one, which closes a pipe, and cleans up.  It also does so after
+ * an orderly end, so that there is only one way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 #include <unistd.h>
 #include "top.h"
 #include "tool/command/command.h"
-/* last: these have macros of any name */
+/* last: these define macros with common names */
 #include <curses.h>
 #include <term.h>
 
-#define TRIES 100			/* of 50 ms: the other's descriptors may close later */
+#define TRIES 100			/* of 50 ms: the other process's descriptors may close later */
 
-/* What restore() writes: no terminal needs more than some 50 bytes of it */
+/* The bytes that restore() writes; terminals need about 50 */
 static struct {
 	char bytes[512];
 	size_t size;
@@ -35,8 +35,8 @@ static int put_byte(int c)
 }
 
 /*
- * As it was, and a line that begins at its left end.  The shell may write its prompt at the same
- * time.  So one write() carries all, and no byte of the shell's gets into an escape sequence.
+ * Restore the modes of the terminal, and begin a new line.  The shell may write its prompt at the
+ * same time: one write() for all bytes keeps the prompt out of escape sequences.
  */
 static void restore(const struct termios *before)
 {
@@ -76,7 +76,7 @@ static int destroy(const char *provider)
 	return result == -ENOENT ? 0 : result;
 }
 
-/* @before: of the terminal, NULL: there is none */
+/* The guard.  @before: modes of the terminal; NULL: there is none */
 static int keep_watch(int pipe, const char *provider, const struct termios *before)
 {
 	bool there = false, screen = false;
@@ -100,7 +100,7 @@ int top_guard_start(struct top_guard *guard, const char *provider)
 	bool terminal;
 	int ends[2];
 
-	/* here: the child may come to it when the terminal is another already */
+	/* before fork(): the parent may change the modes before the child runs */
 	terminal = !tcgetattr(STDOUT_FILENO, &before);
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
@@ -112,7 +112,7 @@ int top_guard_start(struct top_guard *guard, const char *provider)
 		return -errno;
 	}
 	if (!guard->pid) {
-		/* not among those that keys and a terminal that goes send signals to */
+		/* get no signals of keys, nor when the terminal is closed */
 		setsid();
 		signal(SIGINT, SIG_IGN);
 		signal(SIGTERM, SIG_IGN);
@@ -128,7 +128,7 @@ int top_guard_start(struct top_guard *guard, const char *provider)
 static void say(struct top_guard *guard, char what)
 {
 	if (guard->pid && write(guard->pipe, &what, 1) != 1)
-		note("the process that cleans up has gone: %s", strerror(errno));
+		note("the process that cleans up has ended: %s", strerror(errno));
 }
 
 void top_guard_provider(struct top_guard *guard)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happened in an interval: all numbers of the analysis only grow, so it is
- * the difference of two moments.  Who is on a CPU at such a moment is counted up to it.
- *
- * The moment is that of the last event: what came after it is not known yet.
+ * The figures of an interval: the difference between the counts of the analysis, which only grow,
+ * at its end and its beginning.  The end is the time of the last event.  The run of a thread on a
+ * CPU is counted up to then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@ struct cpu_count {
 	uint64_t busy, idle, irq, softirq, switches;
 };
 
-/* Arrays by the analysis' own numbers; @nr: how many there are, @room: for how many */
+/* Counts at one time.  Arrays are by the analysis' own numbers: nr_* entries, memory for *_room */
 struct top_counts {
 	uint64_t ns, events, lost;
 	struct task_count *tasks;
@@ -93,7 +92,7 @@ void top_picture_free(struct top_picture *picture)
 	free(picture->cpus);
 }
 
-/* ---- a moment ---- */
+/* ---- counts at one time ---- */
 
 static int take_tasks(struct top_counts *is, const struct analysis *a)
 {
@@ -132,7 +131,7 @@ static int take_handlers(struct top_counts *is, const struct analysis *a,
 	return 0;
 }
 
-/* All zero where there is nothing of it: numbers of CPUs have holes */
+/* All zero if the analysis does not have the CPU: numbers of CPUs have holes */
 static const struct analysis_cpu *cpu_at(const struct analysis *a, size_t cpu)
 {
 	static const struct analysis_cpu nothing;
@@ -141,7 +140,7 @@ static const struct analysis_cpu *cpu_at(const struct analysis *a, size_t cpu)
 	return it ? it : &nothing;
 }
 
-/* With who is on it just now */
+/* Copy counts of CPUs, and count the present run of each */
 static int take_cpus(struct top_counts *is, const struct analysis *a)
 {
 	const struct analysis_task *task;
@@ -197,7 +196,7 @@ static int take(struct top_counts *is, const struct top_source *source)
 	is->events = analysis_total(a)->events;
 	is->latency = *analysis_latency(a);
 	is->lost = analysis_total(a)->lost;
-	/* before it is told where it was */
+	/* the device counts losses before the stream tells where they are */
 	if (source->device) {
 		result = read_stats(source->device, source->query.nr_cpus, NULL, &accounting);
 		is->lost = accounting.overwritten + accounting.dropped;
@@ -217,10 +216,10 @@ struct between {
 	const struct top_source *source;
 	const struct top_counts *is, *was;
 	struct top_picture *picture;
-	double seconds;			/* of the interval, never 0 */
+	double seconds;			/* length of the interval, never 0 */
 };
 
-/* Numbers that were not there before were 0 */
+/* Entries that did not exist before were 0 */
 #define BEFORE(array, nr, i) ((i) < (nr) ? (array)[i] : zero)
 
 static double rate(const struct between *between, uint64_t count)
@@ -228,13 +227,14 @@ static double rate(const struct between *between, uint64_t count)
 	return (double)count / between->seconds;
 }
 
-/* Percent of the interval.  Who was on a CPU was counted up to the moment: maybe for too long */
+/* Percent of the interval.  @before can be larger: the last run was counted up to the last event,
+ * and may have ended earlier */
 static double share(const struct between *between, uint64_t now, uint64_t before)
 {
 	return now > before ? (double)(now - before) / between->seconds / 1e7 : 0;
 }
 
-/* Nothing a terminal would obey */
+/* Copy a name with '?' for bytes that are not printable ASCII */
 static void put_name(char *to, const char *from)
 {
 	size_t i;
@@ -309,7 +309,7 @@ static int add_events(struct between *between)
 	for (i = 0; i < is->nr_formats; i++) {
 		format = tb_trace_format_at(between->source->trace, (unsigned int)i);
 		count = is->formats[i] - BEFORE(was->formats, was->nr_formats, i);
-		/* described in both forms, recorded in one */
+		/* an event has a format for each of its forms, and is recorded in one */
 		if (!is->formats[i])
 			continue;
 		snprintf(name, sizeof(name), "%s:%s", format->system, format->name);
@@ -324,7 +324,7 @@ static int add_events(struct between *between)
 	return 0;
 }
 
-/* The columns that all kinds have, from number @first on */
+/* Fill in the columns that all kinds have, from number @first on */
 static void put_handler(const struct between *between, struct top_row *row,
 			unsigned int first, const struct handler_count *now,
 			const struct handler_count *before,
@@ -436,7 +436,7 @@ static const char *span_text(unsigned int power, char text[TOP_NAME])
 	return text;
 }
 
-/* Of the interval: what the buckets have got more */
+/* The histogram of the interval */
 static void latency_between(const struct between *between,
 			    struct analysis_histogram *more)
 {
@@ -491,7 +491,7 @@ static int add_latency(struct between *between)
 	return power < 63 ? -ENOMEM : 0;
 }
 
-/* How often that event has happened, in whatever form */
+/* The rate of event @name, in both of its forms */
 static double rate_of(const struct between *between, const char *name)
 {
 	const struct top_counts *is = between->is, *was = between->was;
@@ -530,7 +530,7 @@ static void put_rates(const struct between *between)
 	picture->lost = is->lost - was->lost;
 	picture->lost_all = is->lost;
 	picture->late = tb_cursor_late(between->source->cursor);
-	/* a stream may be of another machine */
+	/* a stream may come from another machine, with another clock */
 	picture->behind = between->source->device && now > is->ns ? now - is->ns : 0;
 	picture->taken = time(NULL);
 	picture->since = between->source->since;
@@ -569,7 +569,7 @@ int top_sample(struct top_sampler *sampler, struct top_source *source,
 	result = take(is, source);
 	between.is = is;
 	between.was = sampler->was;
-	/* before the first event there was nothing */
+	/* the first interval begins at the first event */
 	begin = between.was->ns ? between.was->ns : analysis_total(source->analysis)->begin;
 	between.seconds = is->ns > begin ? (double)(is->ns - begin) / 1e9 : 1e-9;
 	if (!result && sampler->begun && picture)
@@ -577,6 +577,6 @@ int top_sample(struct top_sampler *sampler, struct top_source *source,
 	sampler->begun = true;
 	if (!result)
 		result = top_source_renew(source);
-	/* from here on its numbers are others */
+	/* the new analysis has other numbers, so take them */
 	return result == 1 ? take(is, source) : result;
 }

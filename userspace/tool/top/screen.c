@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The picture on a terminal, and the keys.
+ * Show the picture on a terminal, and handle keys.
  *
- * Signals only set a flag, so that the terminal is given back in one place; what cannot
- * be caught is left to the guard.
+ * Signals only set a flag, so that one place restores the terminal.  After a signal that cannot be
+ * caught, the guard restores it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,20 +14,20 @@
 #include "top.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
-/* last: it has macros of any name */
+/* last: it defines macros with common names */
 #include <curses.h>
 
-#define LOOK_NS 100000000ull		/* keys are looked at so often */
+#define LOOK_NS 100000000ull		/* interval of checks for keys */
 #define INTERVAL_LEAST 0.1
 #define INTERVAL_MOST 3600.0
 
 enum prompt { PROMPT_NONE, PROMPT_FILTER, PROMPT_INTERVAL, PROMPT_SORT };
 
 /**
- * struct screen
- * @message: on the last line, until the next key
- * @prompt: what is being typed, into @typed
- * @help: shown instead of the picture
+ * struct screen - the screen
+ * @message: shown on the last line until the next key
+ * @prompt: the question that the user answers by typing into @typed
+ * @help: show the help instead of the picture
  * @drawn: the picture has been sampled at least once
  * @last: the picture shows the last interval of an input that has ended
  */
@@ -48,19 +48,19 @@ static const char *const help[] = {
 	"q, Ctrl-C     quit",
 	"1 2 3 4 5 6   tasks, events, irqs, system calls, latency, CPUs",
 	"Tab           the next of these",
-	"< >           sort by the column before, behind        o   name it",
-	"P T W N       tasks by CPU, time, waiting, number      R   the other way round",
-	"f /           filter: a part of the name, or a number  Esc none any more",
-	"a             what did nothing in the interval, too",
+	"< >           sort by the previous, next column        o   sort by a named column",
+	"P T W N       tasks by CPU, time, waiting, number      R   reverse the order",
+	"f /           filter by part of a name, or a number    Esc show all again",
+	"a             also show rows without activity in the interval",
 	"space p       pause the picture; the recording goes on",
-	"+ -           twice, half the interval                 d   name it",
+	"+ -           double, halve the interval               d   enter the interval",
 	"arrows, PgUp, PgDn, Home, End   scroll",
 	"",
-	"%CPU is of one CPU.  RUN, PRE, MIG: how often a second it was switched to, was",
-	"preempted, moved to another CPU.  WAIT: us from wake-up to running, on average;",
+	"%CPU: percent of one CPU.  RUN, PRE, MIG: times a second that the task was switched",
+	"to, was preempted, moved to another CPU.  WAIT: mean us from wake-up to running.",
 	"MAX, TIME, ALL: since the start.  CPUs: % busy, i: in interrupts, s: in softirqs,",
-	"'?': not known.",
-	"Whatever is lost is told above the CPUs.  tracebuf itself is among the tasks.",
+	"'?': unknown.",
+	"Lost events are counted above the CPUs.  tracebuf itself is among the tasks.",
 	NULL,
 };
 
@@ -342,7 +342,7 @@ static void plain_key(struct screen *screen, int key)
 	}
 }
 
-/* All that have been pressed; true: something may look different now */
+/* Handle all keys that were pressed; true: draw again */
 static bool keys(struct screen *screen)
 {
 	bool some = false;
@@ -361,7 +361,7 @@ static bool keys(struct screen *screen)
 	return some;
 }
 
-/* Wait for a key or for the terminal's end. True: the terminal has gone */
+/* Wait for a key, or until the terminal is closed.  True: it is closed */
 static bool hung_up(const struct screen *screen, int timeout_ms)
 {
 	struct pollfd input = { .fd = fileno(screen->keys), .events = POLLIN };
@@ -372,12 +372,12 @@ static bool hung_up(const struct screen *screen, int timeout_ms)
 
 /* ---- the loop ---- */
 
-/* Is there anything to sample at the end of an interval? */
+/* True if there is something to sample at the end of an interval */
 static bool worth_sampling(const struct screen *screen)
 {
 	const struct top_source *source = screen->source;
 
-	/* the last interval waits until a paused picture may change */
+	/* do not sample the last interval while the picture is paused */
 	if (source->ended)
 		return !screen->last && !(screen->look->paused && screen->drawn);
 	/* a file that does not grow keeps its picture */
@@ -434,8 +434,8 @@ static int watch(struct screen *screen, uint32_t rounds)
 }
 
 /*
- * Standard input may bring the stream, or nothing. Then keys come from the terminal that shows the
- * picture, as curses sets its modes there. Without a name it is still /dev/tty in most cases.
+ * Keys come from standard input if it is a terminal and not the stream; otherwise from the terminal
+ * of standard output, the modes of which curses sets.  If that has no name, try /dev/tty.
  */
 static FILE *open_keys(const struct top_source *source)
 {
@@ -459,7 +459,7 @@ int top_screen(struct top_source *source, struct top_look *look, uint32_t rounds
 	int result;
 
 	if (!screen.keys)
-		return complain("there is no terminal for the keys: --batch needs none");
+		return complain("there is no terminal for keys: use --batch, which needs none");
 	result = top_sampler_start(&screen.sampler);
 	if (!result)
 		result = top_sample(&screen.sampler, source, NULL);
@@ -485,7 +485,7 @@ int top_screen(struct top_source *source, struct top_look *look, uint32_t rounds
 	if (result)
 		return complain("%s: %s", source->called, strerror(-result));
 	if (!terminal)
-		return complain("nothing is known of terminals of type '%s' (TERM): --batch does without",
+		return complain("nothing is known of terminals of type '%s' (TERM): use --batch, which needs no terminal",
 				type ? type : "");
 	return EXIT_FINE;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recording that top looks at: one of its own, on a provider that nobody
- * else has, or one that is running; and the events of it, to the analysis.
+ * The recording that top shows: one of its own, on a new provider, or a running one, or a stream.
+ * Reads its events and passes them to the analysis.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 
 volatile sig_atomic_t top_told_to_stop;
 
-#define STEPS 512			/* events between two looks at the clock */
-#define TASKS_MOST 16384		/* those that have ended are kept, too */
+#define STEPS 512			/* events between two reads of the clock */
+#define TASKS_MOST 16384		/* tasks, also ended ones, before top_source_renew() */
 
 uint64_t top_now(void)
 {
@@ -44,7 +44,7 @@ static int create_failed(const char *name, int result)
 	case EACCES:
 		return complain("recording kernel events needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
 	}
-	return complain("provider '%s' cannot be made: %s", name, strerror(-result));
+	return complain("provider '%s' cannot be created: %s", name, strerror(-result));
 }
 
 static int set_up(struct top_source *source)
@@ -52,7 +52,7 @@ static int set_up(struct top_source *source)
 	int result = tb_device_attach(source->device, source->name);
 
 	if (result < 0)
-		return complain("provider '%s' has gone again: %s", source->name,
+		return complain("provider '%s' was removed by another program: %s", source->name,
 				strerror(-result));
 	if (setup_apply(source->device, &source->setup) ||
 	    choice_set(source->device, &source->choice))
@@ -76,7 +76,7 @@ static int make_own(struct top_source *source)
 	return set_up(source);
 }
 
-/* Somebody else's: it must be recording, and have no reader */
+/* Open another program's provider: it must be recording, and have no reader */
 static int take_other(struct top_source *source)
 {
 	snprintf(source->name, sizeof(source->name), "%s", source->provider);
@@ -155,9 +155,8 @@ static void *visit(void *unused)
 }
 
 /*
- * Who has had a CPU to itself since before the first event that is read is in none of them: each
- * CPU changes over once.  In a thread, which may have to wait for ever where a task of a real-time
- * class runs.
+ * Make each CPU switch once: no event names a thread that has had its CPU since before the first
+ * event.  A thread visits the CPUs, because it waits for ever where a real-time task runs.
  */
 static void visit_cpus(void)
 {
@@ -195,7 +194,7 @@ int top_source_open(struct top_source *source)
 
 /* ---- reading ---- */
 
-/* 1: an event was taken in; 0: the end; -EAGAIN, others */
+/* Read an event.  1: done; 0: the end; -EAGAIN: none yet; other -errno */
 static int take_one(struct top_source *source)
 {
 	struct tb_view view;
@@ -210,7 +209,7 @@ static int take_one(struct top_source *source)
 	return result < 0 ? result : 1;
 }
 
-/* A recorder writes the totals of each CPU that it recorded when it stops */
+/* True if the file has the totals of each CPU, which a recorder writes when it stops */
 static bool recorder_stopped(const struct top_source *source)
 {
 	uint32_t cpu, count = tb_trace_nr_cpus(source->trace);
@@ -266,7 +265,7 @@ int top_source_read(struct top_source *source, uint64_t until)
 	return 0;
 }
 
-/* Does the next analysis know who is on each CPU, where this one does? */
+/* True if the next analysis knows the thread on each CPU on which the present one knows it */
 static bool knows_enough(const struct top_source *source)
 {
 	unsigned int cpu;
@@ -282,8 +281,8 @@ static bool knows_enough(const struct top_source *source)
 }
 
 /*
- * An analysis keeps all tasks there ever were.  To watch for days it is replaced by one that
- * begins anew, which gets the same events until it knows as much of the present.
+ * An analysis keeps all tasks for ever.  To run for days, top replaces it by a new one, after both
+ * have got the same events until the new one knows as much of the present.
  */
 int top_source_renew(struct top_source *source)
 {
@@ -295,7 +294,7 @@ int top_source_renew(struct top_source *source)
 		source->next = analysis_new(source->trace, NULL);
 		return source->next ? 0 : -ENOMEM;
 	}
-	/* a CPU that never switches is never known: then what it does is left out until it does */
+	/* the new one never knows a CPU that does not switch: replace the old one after enough tasks */
 	if (!knows_enough(source) && !analysis_task(source->next, source->most))
 		return 0;
 	analysis_free(source->analysis);
@@ -324,7 +323,7 @@ int top_source_close(struct top_source *source)
 	tb_device_close(source->device);
 	status = top_guard_end(&source->guard);
 	if (status != EXIT_FINE)
-		complain("provider '%s' could not be removed: 'tracebuf provider destroy %s' does it",
+		complain("provider '%s' could not be removed: remove it with 'tracebuf provider destroy %s'",
 			 source->name, source->name);
 	return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The picture as lines of text: the machine above, one of the tables below, as
- * wide and as high as there is room.  The screen and --batch show the same.
+ * The picture as lines of text: the machine above, one of the tables below, as wide and high as the
+ * room.  The screen and --batch show the same lines.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -11,11 +11,11 @@
 #include "top.h"
 
 #define LINE_MAX_BYTES 512
-#define BAR_MIN 38			/* columns of a CPU */
+#define BAR_MIN 38			/* least columns of a CPU */
 #define WAKEUPS (1 << ANALYSIS_WAKING | 1 << ANALYSIS_WAKEUP)
-#define BAR_MOST 60			/* of these its bar */
+#define BAR_MOST 60			/* most columns of its bar */
 
-/* How a column's numbers are shown */
+/* Decimals of a column's numbers */
 enum how { NUMBER, ONE, TWO, THREE };
 
 struct column {
@@ -28,7 +28,7 @@ struct view {
 	const char *name;
 	const char *names;		/* title of the last column */
 	unsigned int sort;
-	enum analysis_need need;	/* without that there is nothing in it */
+	enum analysis_need need;	/* events without which the table is empty */
 	const char *hint;
 	struct column columns[TOP_VALUES];
 };
@@ -92,9 +92,9 @@ static unsigned int nr_columns(const struct view *view)
 	return count;
 }
 
-/* ---- order and choice ---- */
+/* ---- sorting and filtering ---- */
 
-/* Numbers of things go up, amounts down, names up; the latency is in its own order */
+/* The key of a row, for descending order: ids are negated, so that they ascend */
 static double order_of(const struct top_row *row, enum top_view view, unsigned int column)
 {
 	bool number = column == 0 && view != TOP_EVENTS;
@@ -103,7 +103,7 @@ static double order_of(const struct top_row *row, enum top_view view, unsigned i
 							      row->values[column];
 }
 
-/* qsort() passes nothing through */
+/* for compare(): qsort() has no context */
 static const struct top_look *sorting;
 
 static int compare(const void *a, const void *b)
@@ -131,7 +131,7 @@ void top_sort_step(struct top_look *look, int step)
 	unsigned int count = nr_columns(&views[look->view]);
 	unsigned int at = look->sort[look->view];
 
-	/* the name is the last one */
+	/* the name is the last column */
 	at = at >= TOP_VALUES ? count : at;
 	at = (at + count + 1 + (unsigned int)step) % (count + 1);
 	look->sort[look->view] = at == count ? TOP_VALUES : at;
@@ -190,7 +190,7 @@ static const char *time_text(uint64_t ns, char text[24])
 	return text;
 }
 
-/* "999", "9.9k", "123k": four characters */
+/* "999", "9.9k", "123k": at most four characters */
 static const char *count_text(double count, char text[24])
 {
 	static const char *const units[] = { "", "k", "M", "G" };
@@ -219,7 +219,7 @@ static void put_title(const struct top_picture *picture, const struct top_look *
 	put(lines, look->paused ? TOP_WARN : TOP_TITLE, text);
 }
 
-/* Of what is not recorded there are not none: it is not known */
+/* Leave out rates of events that are not recorded: they are unknown, not 0 */
 static void put_rates(const struct top_picture *picture, const struct top_lines *lines)
 {
 	const struct { uint32_t needs; const char *name; double value; } rates[] = {
@@ -261,7 +261,7 @@ static void put_latency(const struct top_picture *picture, const struct top_line
 					 time_text(picture->high, high),
 					 time_text(picture->max, max));
 	else
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "nobody was woken");
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "no wake-ups");
 	snprintf(text + used, sizeof(text) - used, "; since %s 99 %% %s, max %s", since,
 		 time_text(picture->all_high, high), time_text(picture->all_max, max));
 	put(lines, TOP_PLAIN, text);
@@ -270,7 +270,7 @@ static void put_latency(const struct top_picture *picture, const struct top_line
 static void put_losses(const struct top_picture *picture, const struct top_look *look,
 		       const struct top_lines *lines)
 {
-	/* held back for order, and until the next look */
+	/* events are held back for their order, and until the next sample */
 	uint64_t usual = (uint64_t)(look->interval * 1e9) + 1000000000;
 	char text[LINE_MAX_BYTES];
 	size_t used;
@@ -313,11 +313,11 @@ static void bar_text(char *text, const struct top_cpu *cpu, unsigned int number,
 	bar[inside] = 0;
 	snprintf(text, BAR_MOST + 64, "%3u [%s]%6.1f i%5.1f s%5.1f", number, bar, cpu->busy,
 		 cpu->irq, cpu->softirq);
-	/* the next one begins at its place, however large a number is */
+	/* cut it off, so that the next bar begins at its column */
 	text[width] = 0;
 }
 
-/* One line for all of them */
+/* Put one line for all CPUs */
 static void put_summary(const struct top_picture *picture, const struct top_lines *lines)
 {
 	double busy = 0, irq = 0, softirq = 0, unknown = 0, most = -1;
@@ -385,7 +385,7 @@ static int add_value(char *at, const struct column *column, double value)
 {
 	static const int digits[] = { [NUMBER] = 0, [ONE] = 1, [TWO] = 2, [THREE] = 3 };
 
-	/* what is between nothing and one is not nothing */
+	/* do not show a small number as 0 */
 	if (column->how == NUMBER && value > 0 && value < 0.5)
 		return sprintf(at, "%*s ", column->width, "<1");
 	return sprintf(at, "%*.*f ", column->width, digits[column->how], value);

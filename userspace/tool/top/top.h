@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracebuf top, inside: a recording while it is made, what it says of the last
- * interval, and how that is shown.
+ * tracebuf top - the interface between its parts: read a recording while it is made, compute the
+ * figures of the last interval, show them.
  */
 #ifndef TRACEBUF_TOP_H
 #define TRACEBUF_TOP_H
@@ -18,40 +18,41 @@
 #include "tool/choose/setup.h"
 #include "tool/command/command.h"
 
-/* ---- whoever cleans up (guard.c) ---- */
+/* ---- the process that cleans up (guard.c) ---- */
 
 /**
- * struct top_guard - a process that removes the provider and puts the terminal right when this one
- * has ended, however that was
+ * struct top_guard - a process that removes the provider and restores the terminal when this process
+ *	has ended in any way
  * @pid: 0: there is none
- * @pipe: what it listens to; its end is ours
+ * @pipe: our end of the pipe that it reads
  */
 struct top_guard {
 	pid_t pid;
 	int   pipe;
 };
 
-/* Before anything is opened that it must not have; 0, -errno */
+/* Start it, before opening files that it must not inherit; 0, -errno */
 int top_guard_start(struct top_guard *guard, const char *provider);
-/* The provider is there from now on */
+/* The provider exists from now on */
 void top_guard_provider(struct top_guard *guard);
-/* The terminal is (not) ours from now on */
+/* From now on the terminal is in the modes of the screen (@on), or restored */
 void top_guard_screen(struct top_guard *guard, bool on);
-/* Everything else is closed: until it has cleaned up.  EXIT_* */
+/* Wait until it has cleaned up; the caller has closed all other files.  EXIT_* */
 int top_guard_end(struct top_guard *guard);
 
 /* ---- the recording (source.c) ---- */
 
 /**
- * struct top_source - where the events come from
- * @provider: its name; @own: made by this program
+ * struct top_source - the source of events
+ * @provider: another program's provider; NULL: create one
+ * @own: this program has created the provider
  * @input: a stream or a file instead ("-": standard input)
- * @choice: events to record, on a provider of our own
- * @setup: its buffers
- * @hold_ms: how long events may be held back to get them in order
+ * @choice: events to record on an own provider
+ * @setup: buffers of an own provider
+ * @hold_ms: the time that events may be held back to sort them
  * @analysis: of the events since @since
- * @next: another one that begins to know, to take its place
- * @most: tasks that it may know of before that
+ * @next: a new analysis that will replace @analysis; NULL: none
+ * @most: the number of tasks in @analysis before it is replaced
  * @grows: follow a regular file until its recording has been stopped, not only to its present end
  * @regular: @input is a regular file
  * @more: a regular file has unread events: no interval ends before all are read
@@ -65,7 +66,7 @@ struct top_source {
 	struct setup setup;
 	uint32_t hold_ms;
 
-	const char *called;		/* what it is called */
+	const char *called;		/* the name to show */
 	char name[TB_PROVIDER_NAME_MAX];
 	struct top_guard guard;
 	struct tb_device *device;	/* NULL: @input */
@@ -79,18 +80,18 @@ struct top_source {
 	bool grows, regular, more, fresh, ended;
 };
 
-/* A running recording; complains, EXIT_* */
+/* Open the source, start an own recording; complains, EXIT_* */
 int top_source_open(struct top_source *source);
-/* Take events in until @until (ns of CLOCK_MONOTONIC), or a signal; 0, -errno */
+/* Read events until @until (ns of CLOCK_MONOTONIC), or a signal; 0, -errno */
 int top_source_read(struct top_source *source, uint64_t until);
-/* Is it to be forgotten who has ended?  1: all is counted from 0 again; 0, -errno */
+/* Replace an analysis with too many tasks by a new one.  1: done, all counts begin at 0; 0, -errno */
 int top_source_renew(struct top_source *source);
-/* EXIT_* */
+/* Complains, EXIT_* */
 int top_source_close(struct top_source *source);
 
 uint64_t top_now(void);
 
-/* ---- what happened in an interval (sample.c) ---- */
+/* ---- the figures of an interval (sample.c) ---- */
 
 enum top_view {
 	TOP_TASKS, TOP_EVENTS, TOP_IRQS, TOP_CALLS, TOP_LATENCY, TOP_CPUS,
@@ -103,8 +104,8 @@ enum top_view {
 /**
  * struct top_row - a line of a table
  * @name: printable
- * @id: what can be asked for by number: a thread, an interrupt, a CPU
- * @values: of its columns, in their order
+ * @id: a number for filters: of a thread, an interrupt, a CPU
+ * @values: in the order of columns
  * @quiet: nothing happened in the interval
  */
 struct top_row {
@@ -121,7 +122,7 @@ struct top_table {
 
 /**
  * struct top_cpu - a CPU in the interval, percent
- * @unknown: what is not known, because events are missing or none has come yet
+ * @unknown: time without a known thread, because events are missing or none has come yet
  */
 struct top_cpu {
 	bool   seen;
@@ -129,16 +130,19 @@ struct top_cpu {
 };
 
 /**
- * struct top_picture - what is shown
- * @ns: length of the interval; @taken: when that was
- * @nr_tasks: that have not ended
- * @events, @switches, @wakeups, @irqs, @softirqs, @calls: a second
- * @lost: in the interval; @lost_all: since the start, as the device counts them (of a
- *	stream as it tells)
- * @late: events shown out of order, since the start
- * @behind: ns from the last event that was looked at to now
- * @median, @high, @max, @waits: of wake-up to running in the interval, ns; how many
- * @all_high, @all_max: since @since, as all that is not of the interval
+ * struct top_picture - the figures that are shown
+ * @ns: length of the interval
+ * @taken: time of the sample
+ * @nr_tasks: number of tasks that have not ended
+ * @events, @switches, @wakeups, @irqs, @softirqs, @calls: number per second
+ * @lost: lost events in the interval
+ * @lost_all: lost events since the start, as the device or the stream counts them
+ * @late: events out of order since the start
+ * @behind: ns from the last event that was read to now
+ * @median, @high, @max: ns from wake-up to running in the interval
+ * @waits: number of these wake-ups
+ * @all_high, @all_max: the same since @since
+ * @since: beginning of all figures that are not of the interval
  */
 struct top_picture {
 	uint64_t ns;
@@ -154,7 +158,7 @@ struct top_picture {
 	struct top_table tables[TOP_VIEWS];
 };
 
-/* Numbers that only grow, at two moments */
+/* Counts at the end (@is) and beginning (@was) of an interval */
 struct top_counts;
 struct top_sampler {
 	struct top_counts *is, *was;
@@ -163,7 +167,7 @@ struct top_sampler {
 
 int top_sampler_start(struct top_sampler *sampler);
 void top_sampler_free(struct top_sampler *sampler);
-/* What has happened since the last call; @picture: NULL, nothing is shown.  0, -errno */
+/* Fill in @picture (NULL: nothing) with the figures since the last call.  0, -errno */
 int top_sample(struct top_sampler *sampler, struct top_source *source,
 	       struct top_picture *picture);
 void top_picture_free(struct top_picture *picture);
@@ -171,15 +175,15 @@ void top_picture_free(struct top_picture *picture);
 /* ---- as text (text.c) ---- */
 
 /**
- * struct top_look - how the picture is looked at
- * @view: which table
- * @sort: by which column, of each; TOP_VALUES: by name
- * @reverse: the other way round
- * @filter: of each, part of a name, or a number; "": all
- * @quiet: what did nothing, too
- * @paused: the picture is not the newest
+ * struct top_look - how the picture is shown
+ * @view: the table that is shown
+ * @sort: for each table, the column to sort by; TOP_VALUES: the name
+ * @reverse: for each table, reverse the order
+ * @filter: for each table, part of a name, or a number; "": all rows
+ * @quiet: also show rows without activity in the interval
+ * @paused: the picture is not updated
  * @interval: s
- * @first: row that is shown first
+ * @first: the first row that is shown
  */
 struct top_look {
 	enum top_view view;
@@ -194,9 +198,9 @@ struct top_look {
 enum top_line { TOP_PLAIN, TOP_TITLE, TOP_WARN, TOP_HEAD, TOP_DIM };
 
 /**
- * struct top_lines - where lines go
- * @width, @height: 0: as much as there is
- * @put: called for each, without a newline, @width bytes at most
+ * struct top_lines - the output of lines
+ * @width, @height: 0: unlimited
+ * @put: called for each line, without a newline, at most @width bytes
  */
 struct top_lines {
 	unsigned int width, height;
@@ -205,23 +209,23 @@ struct top_lines {
 };
 
 void top_look_start(struct top_look *look);
-/* Returns how many rows there are that pass the filter */
+/* Put all lines; return the number of rows that pass the filter */
 size_t top_show(struct top_picture *picture, struct top_look *look,
 		const char *called, const struct top_lines *lines);
 
 /* "tasks"; NULL beyond the last */
 const char *top_view_name(unsigned int view);
-/* The next (@step 1) or previous column to sort by */
+/* Sort by the next (@step 1) or previous (-1) column */
 void top_sort_step(struct top_look *look, int step);
-/* By the column that begins with @name (as typed); false: there is none */
+/* Sort by the column, the title of which begins with @name; false: there is none */
 bool top_sort_by(struct top_look *look, const char *name);
 
 /* ---- on the screen (screen.c) ---- */
 
-/* Until it is quit, @rounds refreshes (0: any number), or told to stop; EXIT_* */
+/* Run until the user quits, after @rounds refreshes (0: any number), or a signal; EXIT_* */
 int top_screen(struct top_source *source, struct top_look *look, uint32_t rounds);
 
-/* A signal came that ends it (cmd/top.c) */
+/* Not zero after a signal that ends the command (cmd/top.c sets it) */
 extern volatile sig_atomic_t top_told_to_stop;
 
 #endif /* TRACEBUF_TOP_H */

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Make one page of HTML, style sheet and modules, as a C source that the tool carries.
+Join HTML, style sheets and modules into one page, as a C source that is linked into the tool.
 
   bundle.py PAGE.html OUTPUT.c
 
-In PAGE.html, <!--style FILE...--> and <!--script FILE...--> become what is in these files, <!--policy-->
-the page's security policy, and <!--report--> and <!--timeline--> are where the tool puts the data.
+In PAGE.html, <!--style FILE...--> and <!--script FILE...--> are replaced by the contents of these files,
+and <!--policy--> by the security policy. The tool inserts its data at <!--report--> and <!--timeline-->.
 
-Modules are put one after the other into one: their imports go, and what they export is simply there. So
-no two of them may have the same name at the top level, and each comes after those whose values it uses
-while it is loaded.
+All modules become one: imports are removed, and exported names are global. So no two modules may have
+the same name at the top level, and a module comes after those that it uses while it is loaded.
 
-The policy allows exactly these scripts and styles by their hashes, and nothing else: no network, no
-script that a name in a trace could bring along.
+The policy allows only these scripts and styles, by their hashes: no network, and no script that a name in
+a trace contains.
 """
 import base64
 import hashlib
@@ -25,7 +24,7 @@ TOP = re.compile(r'^(?:async )?(?:function\*?|class|const|let|var) +(\w+)', re.M
 
 
 def read(page, names, comment):
-    """The files, each under its name: licences go with them"""
+    """Return the texts of the files; files in vendor/ get their licence as a comment"""
     parts = []
     for name in names.split():
         text = (page.parent / name).read_text()
@@ -37,7 +36,7 @@ def read(page, names, comment):
 
 
 def module(text, seen, name):
-    """Without import and export"""
+    """Return a module without import and export"""
     text = re.sub(r"^import\s[^;]*?from\s+'[^']*';\n", '', text, flags=re.M)
     text = re.sub(r'^export (?=(?:async )?(?:function|class|const|let)\b)', '', text, flags=re.M)
     wrong = re.search(r'^(?:im|ex)port\b.*', text, re.M)
@@ -55,7 +54,7 @@ def allowed(text):
 
 
 def bundle(path):
-    """The page in three parts"""
+    """Return the page in three parts, between which the tool writes its data"""
     page = path.read_text()
     styles, scripts = [], []
 

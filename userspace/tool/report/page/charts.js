@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Histograms and series, drawn by uPlot.  The numbers they show are in a table below each.
+ * Histograms and series, drawn by uPlot.  A table below each has its numbers.
  */
 /* global uPlot */
 import { bytes, duration, grouped, micro, offset, percent } from './format.js';
@@ -9,9 +9,9 @@ import { element, plain } from './element.js';
 const HEIGHT = 190;
 const HUES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#8a7a00', '#7a6fc2'];
 const HUES_DARK = ['#4da3dc', '#e9ad2b', '#35c39a', '#dd93bd', '#8fd0f5', '#f0803c', '#d6c636', '#a79cf0'];
-const SERIES_MAX = 8;	/* lines beyond cannot be told apart */
+const SERIES_MAX = 8;	/* more lines could not be told apart */
 
-/** How a value of a unit is shown */
+/** Format a value of a unit */
 export function shown(unit, value) {
 	switch (unit) {
 	case 'ns': return duration(value);
@@ -22,7 +22,7 @@ export function shown(unit, value) {
 	}
 }
 
-/* Of a share that goes up to @most: 0, 0.25 ... 1, or in larger steps */
+/* Labels for shares up to @most: 0, 0.25 ... 1, or in larger steps */
 function quarters(most) {
 	const step = [0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((one) => most / one <= 5.5) || most / 4;
 
@@ -40,7 +40,7 @@ export class Charts {
 		return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	}
 
-	/* Colours are asked for whenever it is drawn, so that another theme needs no more than that */
+	/* Colours are functions, so that redraw() is enough after a change of the theme */
 	axis(more) {
 		return { stroke: () => this.css('--soft'), grid: { stroke: () => this.css('--line'), width: 1 },
 			ticks: { stroke: () => this.css('--line'), width: 1, size: 4 },
@@ -72,7 +72,7 @@ export class Charts {
 			chart.redraw(false, true);
 	}
 
-	/* Buckets beside each other, each as wide as the next */
+	/* Buckets of equal width, side by side */
 	histogram(box, section) {
 		const at = (id) => section.columns.findIndex((column) => column.id === id);
 		const from = at('from'), to = at('to'), count = at('count'), unit = section.columns[from].unit;
@@ -99,14 +99,14 @@ export class Charts {
 		}, [indices, rows.map((row) => Number(row[count]))]);
 	}
 
-	/* @begin: of the report; what is not known is a gap */
+	/* @begin: of the report.  Unknown values are gaps */
 	series(box, section, begin) {
 		const time = section.columns.findIndex((column) => column.unit === 'time');
 		const others = section.columns.map((column, i) => [column, i]).filter(([column, i]) =>
 			i !== time && column.type === 'number').slice(0, SERIES_MAX);
 		const unit = others[0][0].unit;
 		const x = section.rows.map((row) => Number(BigInt(row[time]) - begin));
-		/* of time per time the share is what is meant */
+		/* show a duration per bucket as a share of the bucket */
 		const share = unit === 'ns' && section.width ? Number(section.width) : 0;
 		const value = (v) => share ? Math.round(100 * v / share) + ' %' : shown(unit, v);
 
@@ -127,6 +127,6 @@ export class Charts {
 		const more = section.columns.length - 1 - others.length;
 
 		if (more > 0)
-			box.append(element('p', { class: 'soft' }, `${more} more are in the table.`));
+			box.append(element('p', { class: 'soft' }, `The table has ${more} more.`));
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Colours of what is drawn: a task keeps its own wherever it is seen, states have some that are told
- * apart without seeing red and green, and by their height.
+ * Colours.  A task has the same colour everywhere.  States differ in colours that users can tell apart without
+ * seeing red and green, and in height.
  */
 
 function hash(text) {
@@ -14,7 +14,7 @@ function hash(text) {
 	return (value ^ value >>> 13) >>> 0;
 }
 
-/* 0xAABBGGRR, which is what a canvas has in memory */
+/* 0xAABBGGRR, as in the memory of a canvas */
 const pack = (r, g, b) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 
 function hex(text) {
@@ -23,7 +23,7 @@ function hex(text) {
 	return pack(value >> 16, value >> 8 & 255, value & 255);
 }
 
-/* OKLCH as sRGB: hues of one lightness look as light as each other */
+/* Convert OKLCH, in which hues of one lightness look equally light, to sRGB */
 function oklch(lightness, chroma, hue) {
 	const a = chroma * Math.cos(hue * Math.PI / 180), b = chroma * Math.sin(hue * Math.PI / 180);
 	const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
@@ -57,7 +57,7 @@ const DARK = {
 };
 
 export class Colours {
-	/** @causes: of --why, by string: what it is, and the tid */
+	/** @causes: of --why, by string: { cause, tid } */
 	constructor({ strings, causes, threads }, dark) {
 		const names = dark ? DARK : LIGHT;
 
@@ -65,7 +65,7 @@ export class Colours {
 		this.css = names;
 		for (const [name, text] of Object.entries(names))
 			this[name] = hex(text);
-		/* digits at the end number the like of it: kworker/0:1, nginx-3 */
+		/* tasks that differ only in numbers at the end (kworker/0:1, nginx-3) get the same colour */
 		const byName = (text) => {
 			const value = hash(text.replace(/[\d:/_-]+\w?$/, ''));
 			const hue = value % 30 * 12, level = (value >>> 8) % 3;

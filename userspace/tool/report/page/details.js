@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is chosen, in words and numbers: one slice with all it says, or a range of time with what went
- * on in it.
+ * The pane below the timeline: the details of the chosen item, or figures of a range of time.
  */
 import { duration, grouped, moment } from './format.js';
 import { element } from './element.js';
@@ -49,7 +48,7 @@ export class DetailsPane {
 
 	nothing() {
 		this.show(element('p', { class: 'hint' },
-			'Click a slice to see what it says. Shift and drag, or drag in the ruler, to measure a range.'));
+			'Click a slice to see its details. Shift and drag, or drag in the ruler, to measure a range.'));
 	}
 
 	button(text, title, act) {
@@ -66,11 +65,11 @@ export class DetailsPane {
 			element('h3', {}, this.model.name(row, index) || '(no name)'),
 			element('span', { class: 'soft' }, `${kindOf(row)} · ${place}`),
 			element('span', { class: 'grow' }),
-			this.button('‹', 'The one before it in its row (,)', () => this.go.step(-1)),
-			this.button('›', 'The next in its row (.)', () => this.go.step(1)),
-			this.button('Zoom', 'So that it fills what is seen (z)', () => this.go.zoom(row.begin[index], row.end[index])),
+			this.button('‹', 'Previous in this row (,)', () => this.go.step(-1)),
+			this.button('›', 'Next in this row (.)', () => this.go.step(1)),
+			this.button('Zoom', 'Zoom to it (z)', () => this.go.zoom(row.begin[index], row.end[index])),
 			this.taskButton(row, index),
-			this.button('Close', 'Nothing is chosen (Esc)', () => this.go.clear())), list);
+			this.button('Close', 'Clear the choice (Esc)', () => this.go.clear())), list);
 	}
 
 	taskButton(row, index) {
@@ -98,8 +97,8 @@ export class DetailsPane {
 				`${moment(model.begin + BigInt(Math.round(to)))} s` +
 				(lost ? ` · events are missing in ${lost} places` : '')),
 			element('span', { class: 'grow' }),
-			this.button('Zoom', 'So that it fills what is seen (z)', () => this.go.zoom(from, to)),
-			this.button('Close', 'Nothing is chosen (Esc)', () => this.go.clear())),
+			this.button('Zoom', 'Zoom to it (z)', () => this.go.zoom(from, to)),
+			this.button('Close', 'Clear the range (Esc)', () => this.go.clear())),
 		element('div', { class: 'range-tables' }, this.cpus(from, to), this.tasks(from, to), this.counts(from, to)));
 	}
 

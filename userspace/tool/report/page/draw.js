@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drawing the lanes.  What is narrower than two pixels is not drawn one by one: each pixel shows how much
- * of its time is covered, as height, in the colour of the longest that begins there.  So a frame
- * costs as much as there are pixels, however many slices there are.
+ * Draw the lanes.  Slices narrower than two pixels share a bar of one pixel: its height is the share of
+ * the pixel's time that they cover, its colour that of the longest slice that begins there.  So the cost of a
+ * frame depends on the number of pixels, not of slices.
  */
 import { cut, offset } from './format.js';
 import { Extremes } from './row.js';
@@ -18,13 +18,13 @@ export class Drawing {
 		this.selected = null;	/* { row, index } */
 		this.hovered = null;
 		this.range = null;	/* [from, to] */
-		this.matching = null;	/* by string: does the search find it? */
+		this.matching = null;	/* by string: true if the search finds it */
 		this.colours = null;
 		this.width = this.height = 0;
 		this.times = [];
 	}
 
-	/** @scale: dots for a CSS pixel, if not those of the screen */
+	/** @scale: device pixels for a CSS pixel, if not those of the screen */
 	resize(width, height, scale) {
 		this.width = width;
 		this.height = height;
@@ -32,7 +32,7 @@ export class Drawing {
 		this.paint.resize(width, height, scale);
 	}
 
-	/** CSS pixels to ns and back */
+	/** Convert CSS pixels to ns and back */
 	timeAt(x) {
 		return this.viewport.from + (x - this.gutter) / (this.width - this.gutter) * this.viewport.span;
 	}
@@ -76,7 +76,7 @@ export class Drawing {
 		return this.left + Math.floor((time - this.viewport.from) / this.perPixel);
 	}
 
-	/* Before the trace, behind it, and what is left out of it */
+	/* Shade the time before and after the trace, and the part without a timeline */
 	drawOutside() {
 		const paint = this.paint, { out } = this.colours;
 		const begin = this.pixel(0), end = this.pixel(this.model.length), last = this.pixel(this.model.cut);
@@ -172,7 +172,7 @@ export class Drawing {
 		return origin.doubt && origin.doubt[i];
 	}
 
-	/* Is one of [from, to) what is searched for? */
+	/* True if the search finds an item from @from to before @to */
 	found(row, from, to) {
 		if (!this.matching || (row.kind === 'state' && row.state !== 'running'))
 			return false;
@@ -182,14 +182,13 @@ export class Drawing {
 		return false;
 	}
 
-	/* Items from the first to the last that are seen: @wide for each that has two pixels, @narrow for those that
-	 * share one */
+	/* For all visible items: call @wide for each with two pixels or more, @narrow for those that share a pixel */
 	each(row, wide, narrow) {
 		const { from, to } = this.viewport, perPixel = this.perPixel, left = this.left;
 		const begin = row.begin, end = row.end, count = row.count;
 		let i = row.endingAfter(from - perPixel);
 
-		/* what has no length and begins just there */
+		/* include items without length that begin at the left edge */
 		while (i > 0 && end[i - 1] === begin[i - 1] && begin[i - 1] >= from)
 			i--;
 		while (i < count && begin[i] < to) {
@@ -224,7 +223,7 @@ export class Drawing {
 			const own = colour ? (this.matching && !this.found(row, i, i + 1) ? this.colours.fade(colour()) : colour()) :
 				this.colourOf(row, i);
 
-			/* a gap, so that two in a row are two */
+			/* a gap keeps adjacent items apart */
 			const wide = right - x > 3 ? right - x - 1 : right - x;
 
 			if (hatched) {
@@ -303,7 +302,7 @@ export class Drawing {
 
 	/* ---- the ruler ---- */
 
-	/* 1, 2 or 5 times a power of ten ns, so that labels have room */
+	/* The distance of labels: 1, 2 or 5 times a power of ten ns */
 	step() {
 		const least = this.viewport.span / Math.max(1, (this.width - this.gutter) / 110);
 		const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
@@ -327,7 +326,7 @@ export class Drawing {
 			paint.fill(this.pixel(time), height - Math.round(7 * paint.scale), 1, Math.round(7 * paint.scale), colours.soft);
 	}
 
-	/* ---- what goes over it: texts, what is chosen ---- */
+	/* ---- texts and marks over the picture ---- */
 
 	drawOver() {
 		const context = this.paint.context, colours = this.colours, scale = this.paint.scale;
@@ -359,7 +358,7 @@ export class Drawing {
 				(row.state === 'running' ? 'CPU ' + this.model.origin(row, i)[0].id : '') : this.model.name(row, i);
 			const shown = cut(text, Math.floor(room / this.advance));
 
-			/* lines aslant go behind the text */
+			/* clear the hatching behind the text */
 			if (shown && !counter && this.doubtful(row, i)) {
 				context.fillStyle = cssOf(this.colourOf(row, i));
 				context.fillRect(from + 1, top, shown.length * this.advance + 4, height);
@@ -484,9 +483,9 @@ export class Drawing {
 		}
 	}
 
-	/* ---- what is where ---- */
+	/* ---- finding items ---- */
 
-	/** { lane, row, index } at CSS pixels; row is missing where there is nothing */
+	/** Return { lane, row, index } at CSS pixels; without row where no item is */
 	hit(x, y) {
 		const lane = y < RULER ? null : this.lanes.list[this.lanes.at(y - RULER + this.scroll)];
 

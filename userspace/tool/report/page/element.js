@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Making elements. Texts are texts: nothing that a trace says is ever read as HTML.
+ * Make elements.  Texts of a trace are never parsed as HTML.
  */
 
 export const byId = (id) => document.getElementById(id);
@@ -19,7 +19,7 @@ export function element(name, attributes = {}, ...children) {
 	return made;
 }
 
-/** Text without what would change the direction or shape of what is around it */
+/** Replace control characters, also those that change the direction of text, by \xNN */
 export function plain(text) {
 	// eslint-disable-next-line no-control-regex
 	return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,

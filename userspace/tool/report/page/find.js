@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Searching: which names have a text in them, and the next item of that name in time.
+ * Search: find the names that contain a text, and the next item in time that has such a name.
  */
 
 export class Find {
@@ -11,7 +11,7 @@ export class Find {
 		this.count = 0;
 	}
 
-	/** Look for @text from now on; "" for nothing */
+	/** Search for @text from now on; "": for nothing */
 	set(text) {
 		const wanted = text.trim().toLowerCase();
 
@@ -26,12 +26,12 @@ export class Find {
 				this.count += this.matching[row.names[i]];
 	}
 
-	/* Items in order: by time, then by row, then by index */
+	/* The order of items: by time, then by row, then by index */
 	before(a, b) {
 		return a.begin !== b.begin ? a.begin < b.begin : a.number !== b.number ? a.number < b.number : a.index < b.index;
 	}
 
-	/** The one after (@direction 1) or before (-1) @from: { begin, number of the row, index }; null: none */
+	/** The hit after (@direction 1) or before (-1) @from: { begin, number of the row, index }; null: none */
 	next(direction, from) {
 		let best = null;
 
@@ -47,7 +47,7 @@ export class Find {
 	inRow(row, number, direction, from, best) {
 		let i = direction > 0 ? row.beginningAt(from.begin) : row.beginningAt(from.begin + 1e-3) - 1;
 
-		/* several may begin at the same time */
+		/* several items may begin at the same time */
 		while (direction < 0 && i + 1 < row.count && row.begin[i + 1] === from.begin)
 			i++;
 		for (; i >= 0 && i < row.count; i += direction) {
@@ -63,7 +63,7 @@ export class Find {
 		return null;
 	}
 
-	/** Which one of all @here is, from 1 */
+	/** The number of hit @here, from 1 */
 	ordinal(here) {
 		let count = 0;
 

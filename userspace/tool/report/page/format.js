@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers as people read them: four digits that count, and a unit. The exact number is always near:
- * in a tooltip, in the details, in a table's cell.
+ * Format numbers: rounded, with a unit.  The exact number is in a tooltip, the details or a table.
  */
 
 const THIN = '\u202f';
 
-/* As C's printf() rounds, so that it reads as in the text of "tracebuf report": what is exactly in the middle
- * goes to the even digit */
+/* Round as C's printf(), so that numbers equal those of "tracebuf report": exactly half goes to the even digit */
 function fixed(value, places) {
 	const scaled = value * 10 ** places;
 	const low = Math.floor(scaled);
@@ -37,7 +35,7 @@ export function grouped(number) {
 	return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
 }
 
-/** A moment as "tracebuf print" has it: seconds with all their digits; @ns a BigInt */
+/** A time as in "tracebuf print": seconds with nine decimals; @ns is a BigInt */
 export function moment(ns) {
 	const sign = ns < 0n ? '-' : '';
 	const value = ns < 0n ? -ns : ns;
@@ -45,7 +43,7 @@ export function moment(ns) {
 	return sign + (value / 1000000000n) + '.' + String(value % 1000000000n).padStart(9, '0');
 }
 
-/** ns since the beginning, with as many digits as steps of @step need */
+/** ns since the beginning as seconds, with as many digits as steps of @step need */
 export function offset(ns, step) {
 	const places = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(Math.max(step, 1)) + 1e-9)));
 
@@ -66,7 +64,7 @@ export function micro(value) {
 	return fixed(value / 1000000, 3);
 }
 
-/** What fits into @most characters */
+/** Cut @text to at most @most characters */
 export function cut(text, most) {
 	return text.length <= most ? text : most < 2 ? '' : text.slice(0, most - 1) + '…';
 }

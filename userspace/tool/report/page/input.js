@@ -3,7 +3,7 @@
  * Mouse, fingers and keys on the timeline.
  */
 
-const CLICK = 4;	/* a pointer that moves less has not been dragged */
+const CLICK = 4;	/* a pointer that moves fewer pixels is a click, not a drag */
 const REST = 250;	/* ms after which a wheel that scrolled the page may zoom */
 
 export const KEYS = [
@@ -14,18 +14,18 @@ export const KEYS = [
 	['← → or A D', 'move in time'],
 	['↑ ↓ Page Up Page Down Home End', 'up and down'],
 	['+ − or W S', 'zoom in and out'],
-	['0', 'all of it'],
-	['z', 'what is chosen, or the range, fills what is seen'],
-	[', .', 'the slice before, the next in the same row'],
+	['0', 'show the whole trace'],
+	['z', 'zoom to the chosen slice or the range'],
+	[', .', 'previous, next slice in the same row'],
 	['/', 'search'],
 	['n N', 'next hit, previous hit'],
-	['Esc', 'nothing is chosen, measured or searched for'],
-	['T', 'light, dark, or as the system has it'],
+	['Esc', 'clear the search, the choice and the range'],
+	['T', 'theme: light, dark, or that of the system'],
 	['?', 'this list'],
 ];
 
 export class Input {
-	/** @view: main.js; does what is asked for */
+	/** @view: the View of main.js, which carries out the input */
 	constructor(view, box, scroll) {
 		Object.assign(this, { view, box, scroll });
 		this.drag = null;
@@ -105,7 +105,7 @@ export class Input {
 		const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
 		const dx = event.deltaX * unit, dy = event.deltaY * unit;
 
-		/* a page that is being scrolled is not to stop here */
+		/* while the wheel scrolls the page, let it scroll past the timeline */
 		if (performance.now() - this.scrolled < REST) {
 			this.scrolled = performance.now();
 			return;
@@ -138,7 +138,7 @@ export class Input {
 			event.preventDefault();
 	}
 
-	/* Wherever the focus is */
+	/* Keys that work wherever the focus is */
 	common(key) {
 		const view = this.view;
 
@@ -154,7 +154,7 @@ export class Input {
 		return true;
 	}
 
-	/* On the timeline; @focused: what else would scroll the page is also its own */
+	/* Keys of the timeline; @focused: also those that would otherwise scroll the page */
 	moves(key, focused) {
 		const view = this.view, viewport = view.viewport;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lanes from top to bottom: CPUs, then processes with their threads.  Each has strips, each strip
- * rows that are drawn over each other.
+ * Lanes from top to bottom: CPUs, then processes with their threads.  A lane has strips; the rows of a strip
+ * are drawn over each other.
  */
 
 /* In CSS pixels */
@@ -25,7 +25,7 @@ function lane(name, title, strips, more) {
 }
 
 function cpuLane(cpu, length) {
-	/* the outermost interrupt is below those that interrupted it */
+	/* draw an interrupt below those that interrupted it */
 	const strips = [...cpu.irq].reverse().map((row) => strip('irq', [row], STRIP.irq));
 	const busy = cpu.run ? cpu.run.busy(0, length) : 0;
 
@@ -59,7 +59,7 @@ function threadLane(thread, inProcess, length) {
 		share: thread.states ? `${(100 * thread.ran / length).toFixed(1)}%` : '' });
 }
 
-/* Where the time of a thread went: a cause, below it the reason of that one, and so on */
+/* The causes of --why: each strip has the reasons of the strip above */
 function whyLane(thread) {
 	return lane('why', String(thread.tid), thread.why.rows.map((row) => strip('why', [row], STRIP.why)),
 		{ inside: true });
@@ -118,7 +118,7 @@ export class Lanes {
 			}
 	}
 
-	/* Lanes do not change but for where they are */
+	/* Make a lane once: only its position changes later */
 	made(owner, make) {
 		owner.lane = owner.lane || make();
 		return owner.lane;
@@ -139,7 +139,7 @@ export class Lanes {
 		return low;
 	}
 
-	/** The lane in which @row is, opened if it was closed */
+	/** The lane of @row; opens all headings if it is hidden */
 	laneOf(row) {
 		const find = () => this.list.find((one) => one.strips && (one.lost === row ||
 			one.strips.some((s) => s.rows.includes(row))));

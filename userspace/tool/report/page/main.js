@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page: reads the data in it, shows it, and passes on what is asked for.  In the browser's console
- * "tracebuf" is what is shown: tracebuf.model, tracebuf.report, tracebuf.viewport.
+ * The page: read its data, show it, pass input to its parts.  In the browser's console "tracebuf" has the data
+ * and the view: tracebuf.model, tracebuf.report, tracebuf.viewport.
  */
 import { duration, grouped, moment } from './format.js';
 import { byId, element, plain } from './element.js';
@@ -116,7 +116,7 @@ class View {
 		this.dirty();
 	}
 
-	/* A picture for paper: @width and at most @height CSS pixels, in twice as many dots */
+	/* Draw for paper: @width and at most @height CSS pixels, with two device pixels for each */
 	picture(width, height) {
 		this.drawing.resize(width, Math.min(height, this.lanes.height + this.drawing.ruler), 2);
 		this.drawing.scroll = this.scroll.scrollTop;
@@ -211,7 +211,7 @@ class View {
 		this.reveal(chosen.row, index);
 	}
 
-	/* Without a pointer: the first slice of the first lane that is seen */
+	/* Choose the first slice of the first visible lane, for keys without a pointer */
 	chooseMiddle() {
 		const { from } = this.viewport, first = this.lanes.at(this.scroll.scrollTop);
 
@@ -286,7 +286,7 @@ class View {
 			this.details.range(range[0], range[1]);
 	}
 
-	/* ---- the pointer rests ---- */
+	/* ---- the pointer over an item ---- */
 
 	hover(place) {
 		const tip = byId('tip'), hit = place && this.drawing.hit(place[0], place[1]);
@@ -348,7 +348,7 @@ class View {
 		byId('hits').textContent = `${grouped(this.find.ordinal(here))} of ${grouped(this.find.count)}`;
 	}
 
-	/** Show what happened @from ns (BigInt) for @length in the trace, of thread @tid */
+	/** Show @length ns of the trace from time @from (BigInt) on, and the lane of thread @tid (null: any) */
 	goTo(from, length, tid) {
 		const begin = Number(from - this.model.begin);
 
@@ -366,17 +366,17 @@ class View {
 	}
 }
 
-/* What a time is to the duration before it, else the first one of its row: that begins then, or ends; others are
- * moments */
+/* Columns of times with a duration, which is in the column before, or else the first one: the duration begins (1)
+ * or ends (-1) at that time.  Other times are moments */
 const SIDES = { begin: 1, from: 1, time: -1 };
 
-/* What a time in a table is about: [from when (BigInt), for how long] */
+/* The span of a time in a table: [begin (BigInt), length] */
 function spanOf(section, row, column) {
 	const time = BigInt(row[section.columns.indexOf(column)]);
 
 	if (section.kind === 'series')
 		return [time, Number(section.width)];
-	/* of gaps: the durations beside it are of what is missing in between */
+	/* a gap has its end in "last", and no duration */
 	if (column.id === 'first')
 		return [time, Number(BigInt(row[section.columns.findIndex((one) => one.id === 'last')]) - time)];
 	const isLength = (one) => one && one.unit === 'ns', before = section.columns.indexOf(column) - 1;
@@ -387,7 +387,7 @@ function spanOf(section, row, column) {
 	return [side < 0 ? time - BigInt(lasted) : time, lasted];
 }
 
-/* From a cell with a time, of the task in its row */
+/* Return a function that shows the time of a cell, and the task of its row, in the timeline */
 function gotoFrom(view) {
 	return (section, row, column) => {
 		const tid = section.columns.findIndex((one) => one.id === 'tid');
@@ -409,7 +409,7 @@ function notes(model) {
 	if (model.leftOut)
 		list.push(`The timeline ends ${duration(model.cut)} after the beginning, with ${grouped(model.items)} items: ` +
 			`${grouped(model.leftOut)} events come later. They are in the figures, not in the timeline. ` +
-			'For those, make another page with --from, or with more of them with --max-events.');
+			'To see them, make another page with --from, or a longer one with --max-events.');
 	if (!model.cpus.some((cpu) => cpu.run))
 		list.push('No sched_switch events are in the trace: what ran on which CPU, and the states of tasks, are not known.');
 	if (model.losses.length)
@@ -419,7 +419,7 @@ function notes(model) {
 	byId('notes').replaceChildren(...list.map((text) => element('span', {}, text)));
 }
 
-/* What the first section says, in a line */
+/* The first section in a line */
 function summary(report) {
 	const section = report.sections.find((one) => one.id === 'summary');
 	const value = (id) => {
@@ -433,7 +433,7 @@ function summary(report) {
 	return [duration(Number(BigInt(report.end) - BigInt(report.begin))), ...counts];
 }
 
-/* On paper: light, as wide as the paper, and a picture of what the timeline shows from where it is on */
+/* Size of the timeline on paper, CSS pixels.  It is printed light, from the present position on */
 const PAPER = [700, 640];
 
 function printing(theme, view, charts) {
@@ -483,7 +483,7 @@ async function start() {
 
 start().catch((error) => {
 	byId('alert').hidden = false;
-	byId('alert').textContent = `This page cannot be shown: ${error.message}. It wants a browser of 2023 or later; ` +
+	byId('alert').textContent = `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later; ` +
 		'"tracebuf report" shows the same figures as text.';
 	console.error(error);
 });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happened on which CPU and to which thread, from the rows there are: threads' states follow
- * from when they ran, how they went and when they were woken.
+ * CPUs, threads and processes, from the rows of the timeline.  States of threads follow from their runs: when
+ * each began and ended, the state at its end, and the wake-up.
  */
 import { Row } from './row.js';
 
-/** A thread is running, wants to, sleeps, waits for a device (D), or nobody knows */
+/** States of threads: uninterruptible is D, unknown means that events are missing */
 export const STATES = ['running', 'runnable', 'uninterruptible', 'sleeping', 'unknown'];
 
-/* Growing lists of what has a beginning and an end */
+/* Growing lists of beginnings and ends */
 class Spans {
 	constructor() {
 		this.begin = [];
@@ -31,7 +31,7 @@ class Spans {
 	}
 }
 
-/* Rows are by time as they come; where times could not be right they are put in order */
+/* Sort a row by time, unless it is: a trace can have impossible times */
 function inOrder(row) {
 	let fine = true;
 
@@ -45,7 +45,7 @@ function inOrder(row) {
 		if (row[key])
 			row[key] = row[key].map((_, i) => row[key][order[i]]);
 	row.order = order;
-	/* what two have in common belongs to the first, else pixels could not be looked up */
+	/* give the time of an overlap to the first item: looking up pixels needs items that do not overlap */
 	for (let i = 1; i < row.count; i++) {
 		row.begin[i] = Math.max(row.begin[i], row.end[i - 1]);
 		row.end[i] = Math.max(row.end[i], row.begin[i]);
@@ -62,7 +62,7 @@ export class Model {
 		this.strings = packed.strings;
 		this.begin = BigInt(packed.begin);
 		this.length = Math.max(1, Number(BigInt(packed.end) - this.begin));
-		/* where the timeline ends before the trace does */
+		/* end of the timeline, which may be before the end of the trace */
 		this.cut = packed.left_out ? Number(BigInt(packed.cut) - this.begin) : this.length;
 		this.leftOut = packed.left_out = Number(packed.left_out);
 		this.items = Number(packed.items);
@@ -82,7 +82,7 @@ export class Model {
 		return this.rows.filter((row) => row.kind === kind);
 	}
 
-	/** What thread @tid is called, as well as it can be */
+	/** The name of thread @tid */
 	label(tid) {
 		const thread = this.threads.get(tid);
 
@@ -97,7 +97,7 @@ export class Model {
 				all.push([row.begin[i], row.end[i]]);
 		all.sort((a, b) => a[0] - b[0]);
 		this.losses = all;
-		/* merged, so that they can be looked up */
+		/* merge overlapping losses, for look-ups */
 		const begin = [], end = [];
 
 		for (const [from, to] of all) {
@@ -135,7 +135,7 @@ export class Model {
 		this.cpus = [...cpus.values()].sort((a, b) => a.cpu - b.cpu);
 	}
 
-	/* All runs of all CPUs by time, given to their threads */
+	/* Give the runs of all CPUs, in order of time, to their threads */
 	makeRuns() {
 		const rows = this.cpus.map((cpu) => cpu.run).filter(Boolean);
 		const at = rows.map(() => 0);
@@ -170,12 +170,12 @@ export class Model {
 		this.runRows = rows;
 	}
 
-	/** Where the run of a thread's row is among those of its CPU: [row, index] */
+	/** The run of a CPU that an item of a thread's row of runs is: [row, index]; any other item is itself */
 	origin(row, index) {
 		return row.state === 'running' ? [this.runRows[row.row[index]], row.index[index]] : [row, index];
 	}
 
-	/* Between run @k and the next, or before the first, or after the last */
+	/* Add the states between run @k and the next, or after the last */
 	gap(thread, k, spans) {
 		const runs = thread.runs, last = k === runs.used - 1;
 		const begin = runs.end[k];
@@ -194,7 +194,7 @@ export class Model {
 		if (/^[XZ]/.test(state))
 			return;
 		if (row.doubt[at] || !state) {
-			/* the trace ends while it is running: that is all, unless what came last is missing */
+			/* a thread that runs at the end has no state after it, unless events are missing there */
 			if (!last || this.lostIn(begin, end))
 				spans.unknown.add(begin, end);
 			return;
@@ -253,8 +253,8 @@ export class Model {
 			thread.rows.sort((a, b) => order[a.kind] - order[b.kind] || a.id - b.id || a.sub - b.sub);
 	}
 
-	/* Of --why: a thread's rows of causes, the outermost first; for each name of a cause what it is, and of
-	 * which thread */
+	/* For --why: give rows of causes to their threads, the outermost first, and note the cause and thread of each
+	 * name */
 	makeCauses() {
 		this.causes = new Map();
 		for (const row of this.of('why').sort((a, b) => a.sub - b.sub)) {
@@ -268,13 +268,13 @@ export class Model {
 		}
 	}
 
-	/** From what the thread did to item @index, each the reason of the one before: [name, ...] */
+	/** The chain of causes that ends with item @index, the outermost first: [name, ...] */
 	chain(row, index) {
 		return this.threads.get(row.id).why.rows.slice(0, row.sub + 1)
 			.map((above) => this.name(above, above.endingAfter(row.begin[index])));
 	}
 
-	/* Those that ran longest first; a process stands where its threads together do */
+	/* Group threads by process; sort both by the time that they ran, the longest first */
 	makeProcesses() {
 		const processes = new Map();
 
@@ -297,7 +297,7 @@ export class Model {
 		}
 	}
 
-	/** What an item says: [[name, text], ...] */
+	/** The details of an item: [[name, text], ...] */
 	details(row, index) {
 		if (row.details)
 			return row.details.of(row.order ? row.order[index] : index);
@@ -323,7 +323,7 @@ export class Model {
 		return list;
 	}
 
-	/** What an item is called */
+	/** The name of an item */
 	name(row, index) {
 		if (row.kind === 'state' && row.state !== 'running')
 			return row.state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All of the trace in a strip: how busy the CPUs are together, where events are missing, and which part
- * is seen below.  Dragging moves that part.
+ * The whole trace in a strip: how busy all CPUs are, where events are missing, and the part that is visible
+ * below.  Dragging moves that part.
  */
 import { Paint } from './paint.js';
 
@@ -67,7 +67,7 @@ export class Overview {
 		context.setTransform(1, 0, 0, 1, 0, 0);
 	}
 
-	/* The share of all CPUs for each pixel */
+	/* Compute how busy all CPUs are, for each pixel */
 	measure(wide) {
 		const rows = this.model.cpus.map((cpu) => cpu.run).filter(Boolean);
 		const step = this.model.length / Math.max(1, wide);

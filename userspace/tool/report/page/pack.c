@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf report --html - how the timeline is packed.
+ * tracebuf report --html - pack the timeline: columns, texts, deflate and base64.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static uint32_t add(struct texts *texts, void **slot, const void *data, size_t l
 	struct text text = { .at = texts->bytes.used, .length = length };
 	size_t number = texts_count(texts);
 
-	/* so that there is an address even if the first is empty */
+	/* allocate bytes.data even if the first text is empty */
 	if (!column_room(&texts->bytes, length + 1))
 		return 0;
 	column_bytes(&texts->bytes, data, length);

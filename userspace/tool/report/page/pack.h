@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the page's timeline is packed: columns of numbers of variable length, texts that are there
- * once, and all of it deflated and in base64.
+ * Pack the page's timeline: columns of numbers of variable length, texts by number, and all of it
+ * deflated and in base64.
  */
 #ifndef TRACEBUF_TOOL_REPORT_HTML_PACK_H
 #define TRACEBUF_TOOL_REPORT_HTML_PACK_H
@@ -16,8 +16,8 @@
 /* ---- columns ---- */
 
 /**
- * struct column - bytes that grow
- * @failed: there was no memory: what is in it is worthless
+ * struct column - a growing array of bytes
+ * @failed: memory was lacking: the contents are incomplete
  */
 struct column {
 	unsigned char *data;
@@ -26,15 +26,15 @@ struct column {
 };
 
 void column_bytes(struct column *column, const void *data, size_t length);
-/* Seven bits a byte, the lowest first; all but the last have the eighth */
+/* Seven bits a byte, the lowest first; all bytes but the last have bit 7 set */
 void column_number(struct column *column, uint64_t number);
-/* The same with the sign in the lowest bit */
+/* column_number() with the sign in the lowest bit */
 void column_signed(struct column *column, int64_t number);
 void column_free(struct column *column);
 
 /* ---- texts ---- */
 
-/* Longer ones are cut off, and say so */
+/* Longer texts are cut off, and end with their length */
 #define TEXTS_LENGTH_MAX 512u
 
 struct text {
@@ -42,8 +42,8 @@ struct text {
 };
 
 /**
- * struct texts - texts by number; zero: none
- * @known: numbers, plus 1, by hash
+ * struct texts - texts by number; initialise with zeros
+ * @known: numbers plus 1, by hash
  */
 struct texts {
 	struct column bytes;
@@ -56,7 +56,7 @@ static inline size_t texts_count(const struct texts *texts)
 	return texts->list.used / sizeof(struct text);
 }
 
-/* The number of a text.  What fails is told by texts_failed() */
+/* Find or add a text; return its number.  Check texts_failed() at the end */
 uint32_t texts_of(struct texts *texts, const void *text, size_t length);
 static inline bool texts_failed(const struct texts *texts)
 {
@@ -69,8 +69,8 @@ void texts_free(struct texts *texts);
 /* ---- deflate, base64 ---- */
 
 /**
- * struct squeeze - what goes in comes out deflated (raw) and in base64
- * @kept, @nr_kept: bytes that are not three yet
+ * struct squeeze - write data deflated (raw) and in base64
+ * @kept, @nr_kept: less than three bytes that wait for base64
  * @error: -errno of the first failure
  */
 struct squeeze {
@@ -83,7 +83,7 @@ struct squeeze {
 
 int squeeze_start(struct squeeze *squeeze, struct out *out);
 void squeeze_data(struct squeeze *squeeze, const void *data, size_t length);
-/* The last of it; returns @error */
+/* Write the rest; return @error */
 int squeeze_end(struct squeeze *squeeze);
 
 #endif /* TRACEBUF_TOOL_REPORT_HTML_PACK_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf report --html - one page that has all in it: what the report says, as the JSON that
- * "report --json" writes, and a timeline.  It asks nobody for anything.
+ * tracebuf report --html - write a page that contains the report, as the JSON of "report --json",
+ * and a timeline.  The page loads nothing else.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,8 +18,8 @@ static void put_part(struct out *out, unsigned int number)
 	out_data(out, page_parts[number].data, page_parts[number].length);
 }
 
-/* What is in a page must not end where somebody calls a task "</script>".  In JSON there are
- * such characters in texts only. */
+/* Escape '<', so that a task called "</script>" does not end the data.  JSON has '<' only in
+ * strings. */
 static void put_json(struct out *out, const char *json, size_t length)
 {
 	const char *next;
@@ -125,7 +125,7 @@ int report_html(const struct report *report, struct tb_trace *trace,
 	if (!result)
 		result = put_page(report, timeline, output.stream);
 	if (!result && timeline_left_out(timeline))
-		note("%s: the timeline ends after %" PRIu64 " items: %" PRIu64 " events come after that, and are in the figures only (--max-events, --from)",
+		note("%s: the timeline ends after %" PRIu64 " items: %" PRIu64 " later events are only in the figures (--max-events, --from)",
 		     path, timeline_items(timeline), timeline_left_out(timeline));
 	timeline_close(timeline);
 	if (!result)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The page itself, as userspace/tool/report/page/ is bundled: HTML, style sheet and program in one, without the data.
+ * The page without its data: HTML, style sheet and program, which bundle.py joins.
  */
 #ifndef TRACEBUF_TOOL_REPORT_HTML_H
 #define TRACEBUF_TOOL_REPORT_HTML_H
 
 #include <stddef.h>
 
-/* The report's JSON goes between the first and the second part, the timeline before the third */
+/* The report's JSON is written between the first and second part, the timeline before the third */
 struct page_part {
 	const unsigned char *data;
 	size_t length;

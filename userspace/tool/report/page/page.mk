@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The page of "tracebuf report --html": bundled by python3, deflated by zlib (Debian: python3,
-# zlib1g-dev). Without them the tool is built without it. Included by userspace/Makefile.
+# zlib1g-dev). Without them the tool has no --html. Included by userspace/Makefile.
 
 PAGE_DIR  := $(ROOT)/userspace/tool/report/page
 PAGE_SRC  := $(wildcard $(PAGE_DIR)/*.html $(PAGE_DIR)/*.css $(PAGE_DIR)/*.js $(PAGE_DIR)/vendor/*)

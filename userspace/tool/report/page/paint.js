@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A picture in memory that is filled with rectangles, tens of thousands of them in each frame, and put
- * on a canvas at once.  Texts are drawn over it by the canvas itself.
+ * A picture in memory, which is filled with tens of thousands of rectangles in each frame and then copied to a
+ * canvas.  Texts are drawn on the canvas.
  */
 
 export class Paint {
@@ -12,7 +12,7 @@ export class Paint {
 		this.scale = 1;
 	}
 
-	/** @width, @height: of the canvas in CSS pixels; @scale: dots for each */
+	/** @width, @height: of the canvas in CSS pixels; @scale: device pixels for each */
 	resize(width, height, scale = Math.max(1, window.devicePixelRatio || 1)) {
 		const w = Math.max(1, Math.round(width * scale)), h = Math.max(1, Math.round(height * scale));
 
@@ -29,7 +29,7 @@ export class Paint {
 		this.pixels.fill(colour);
 	}
 
-	/** Device pixels; parts that are outside are left out */
+	/** Fill a rectangle of device pixels; parts outside the canvas are left out */
 	fill(x, y, width, height, colour) {
 		const left = Math.max(0, x), right = Math.min(this.width, x + width);
 		const bottom = Math.min(this.height, y + height);
@@ -40,7 +40,7 @@ export class Paint {
 			this.pixels.fill(colour, line * this.width + left, line * this.width + right);
 	}
 
-	/** One pixel wide: without what fill() does for each line */
+	/** Fill a column of one pixel, faster than fill() */
 	column(x, y, height, colour) {
 		if (x < 0 || x >= this.width)
 			return;
@@ -50,7 +50,7 @@ export class Paint {
 			pixels[at] = colour;
 	}
 
-	/** Lines aslant; the ground between them stays */
+	/** Draw diagonal lines, and leave the ground between them */
 	hatch(x, y, width, height, colour) {
 		const step = Math.round(5 * this.scale), thick = Math.max(1, Math.round(this.scale));
 		const left = Math.max(0, x), right = Math.min(this.width, x + width);

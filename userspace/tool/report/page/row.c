@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf report --html - rows of the timeline: times, names, details, in columns.
+ * tracebuf report --html - rows of the timeline, with columns of times, names and details.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "row.h"
 
-/* What is shown of arrays, sets and bytes */
+/* Items of arrays, bytes of masks and data that are shown */
 #define ITEMS_MAX 32
 #define BYTES_MAX 64
 
@@ -98,10 +98,10 @@ void row_time(struct rows *rows, struct row *row, uint64_t begin, uint64_t end,
 
 /* ---- details ---- */
 
-/* How the values of a shape are written */
+/* Kinds of fields in a shape, see timeline.h */
 enum detail {
 	DETAIL_NONE, DETAIL_UNSIGNED, DETAIL_SIGNED, DETAIL_HEX, DETAIL_TEXT, DETAIL_DOUBLE,
-	DETAIL_NAMED,		/* a signed number, and what it stands for */
+	DETAIL_NAMED,		/* a signed number, and a string for it */
 };
 
 static void detail(struct rows *rows, const char *name, enum detail kind)
@@ -116,7 +116,7 @@ static void detail_text(struct rows *rows, const char *name, const void *data, s
 	column_number(&rows->values, texts_of(&rows->strings, data, length));
 }
 
-/* What has been written to @scratch */
+/* Add the text in rows->scratch, and empty it */
 static void detail_scratch(struct rows *rows, const char *name, size_t left_out)
 {
 	struct out *out = &rows->scratch;
@@ -222,7 +222,7 @@ void details_text(struct rows *rows, const char *name, const char *text)
 	detail_text(rows, name, text, strlen(text));
 }
 
-/* How a shape is found: cut off it would be that of something else */
+/* texts_of() would cut off a long shape, which might then equal another one: replace it */
 static void keep_shape(struct rows *rows)
 {
 	struct column *shape = &rows->shape;
@@ -238,7 +238,7 @@ void details_end(struct rows *rows, struct row *row)
 	struct column *details = &row->columns[COLUMN_DETAILS];
 
 	keep_shape(rows);
-	/* data may be NULL as long as nothing has ever been in it */
+	/* data is NULL until the column has had an entry */
 	column_number(details, texts_of(&rows->shapes, rows->shape.used ? rows->shape.data :
 					(const void *)"", rows->shape.used));
 	column_bytes(details, rows->values.data, rows->values.used);
@@ -259,7 +259,7 @@ bool rows_failed(const struct rows *rows)
 	return false;
 }
 
-/* ---- packed ---- */
+/* ---- writing ---- */
 
 static void member(struct out *out, const char *name, uint64_t number)
 {
@@ -291,7 +291,7 @@ static void row_json(const struct row *row, struct out *out)
 	out_text(out, "]}");
 }
 
-/* A shape is a text of numbers: names and kinds in turn */
+/* Write a shape, which is stored as numbers: name, kind, name, kind, ... */
 static void shape_json(const unsigned char *at, size_t length, struct out *out)
 {
 	const unsigned char *end = at + length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of the page's timeline, and what is in them.
+ * Rows of the page's timeline.
  */
 #ifndef TRACEBUF_TOOL_REPORT_HTML_ROW_H
 #define TRACEBUF_TOOL_REPORT_HTML_ROW_H
@@ -13,7 +13,7 @@
 
 enum row_kind {
 	ROW_RUN,		/* id: CPU */
-	ROW_IRQ,		/* CPU; sub: interrupts in interrupts */
+	ROW_IRQ,		/* CPU; sub: depth of nested interrupts */
 	ROW_SOFTIRQ,		/* CPU */
 	ROW_CPU_EVENT,		/* CPU: of the idle thread */
 	ROW_LOST,		/* CPU */
@@ -27,19 +27,19 @@ enum row_kind {
 	ROW_KINDS,
 };
 
-/* What has a time, a name and details; ROW_RUN is the kind with the most columns */
+/* Columns; ROW_RUN has its own instead of details and value, and the most of all kinds */
 enum { COLUMN_TIME, COLUMN_NAME, COLUMN_DETAILS, COLUMN_VALUE,
        COLUMN_TID = 2, COLUMN_STATE, COLUMN_WAITED, COLUMN_WAKER, COLUMN_PRIO, ROW_COLUMNS };
 
 /**
- * struct row
- * @owner: the thread that it is shown with; of writers, whose number says nothing; of a counter
- *	its process
- * @process: likewise
- * @name: of a counter: string
- * @count: items whose time is known; @open: one more has begun, its name and details are there
- * @until: end of the last
- * @next: the one made before it
+ * struct row - a row
+ * @owner: rows of writers: the thread that they are shown with; else @id
+ * @process: rows of writers and counters: the process
+ * @name: string with the name of a counter
+ * @count: number of items with a time
+ * @open: one more item has begun: its name and details are written, its time is not
+ * @until: end of the last item
+ * @next: the row that was made before
  */
 struct row {
 	enum row_kind kind;
@@ -52,8 +52,9 @@ struct row {
 };
 
 /**
- * struct rows - all of them
- * @shapes: numbers plus 1 of lists of names and kinds, which are in @shape_list, by text
+ * struct rows - all rows
+ * @strings: texts of names and details
+ * @shapes: lists of names and kinds, as numbers
  */
 struct rows {
 	const struct tb_trace *trace;
@@ -64,7 +65,7 @@ struct rows {
 	struct row *last;
 	unsigned int count;
 	struct texts strings, shapes;
-	struct column shape, values;	/* of the details that are being put together */
+	struct column shape, values;	/* of the details that are being built */
 	struct out scratch;
 	bool failed;
 };
@@ -72,13 +73,13 @@ struct rows {
 struct rows *rows_open(const struct tb_trace *trace, enum tb_timebase base);
 void rows_close(struct rows *rows);
 
-/* The row, new if there was none; NULL: ENOMEM */
+/* Find or add a row; NULL: ENOMEM */
 struct row *rows_at(struct rows *rows, enum row_kind kind, uint32_t id, uint32_t sub);
 
-/* A string by its text */
+/* The number of a string */
 uint32_t rows_string(struct rows *rows, const char *text);
 
-/* The time of another item.  Name and details go with it */
+/* Add an item with this time.  The caller also adds its name and details */
 void row_time(struct rows *rows, struct row *row, uint64_t begin, uint64_t end,
 	      unsigned int doubt);
 static inline void row_name(struct row *row, uint32_t string)
@@ -86,16 +87,16 @@ static inline void row_name(struct row *row, uint32_t string)
 	column_number(&row->columns[COLUMN_NAME], string);
 }
 
-/* Details: what an event says (NULL: nothing), what else, and then all that of an item */
+/* Build details: start with the values of an event (NULL: none), add others, add all to an item */
 void details_start(struct rows *rows, const struct tb_view *view);
 void details_signed(struct rows *rows, const char *name, int64_t number);
 void details_text(struct rows *rows, const char *name, const char *text);
 void details_end(struct rows *rows, struct row *row);
 
-/* Has anything failed? */
+/* True if memory was lacking at any time */
 bool rows_failed(const struct rows *rows);
 
-/* {"kind":...} of all rows and the strings and shapes, as JSON without braces; then their columns */
+/* Write strings, shapes and rows as members of a JSON object; write the columns of all rows */
 void rows_json(const struct rows *rows, struct out *out);
 void rows_columns(const struct rows *rows, struct squeeze *squeeze);
 

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Items one after the other, by time, and what is asked of them for each pixel: which is the
- * first, how much of it they cover, which of them is the longest. None of it looks at all of them.
+ * Items in order of time, and look-ups for each pixel: the first item, the time that items cover,
+ * the longest item.  No look-up reads all items.
  */
 
-const LEAF = 16;	/* items that are looked at one by one */
+const LEAF = 16;	/* items that are read one by one */
 
 export class Row {
-	/** @begin, @end: Float64Array, by time, none in another */
+	/** @begin, @end: Float64Array, in order of time; items must not overlap */
 	constructor(begin, end) {
 		this.begin = begin;
 		this.end = end;
 		this.count = begin.length;
-		/* how long those before item i last, and a tree of the longest: made when first wanted */
+		/* made by prepare(): the duration of all items before item i, and a tree of the longest items */
 		this.sums = null;
 		this.tree = null;
 	}
 
-	/** The first item that ends after @time; looked for from @from on, near it first */
+	/** The first item that ends after @time; the search begins near item @from */
 	endingAfter(time, from = 0) {
 		return after(this.end, time, from, this.count);
 	}
 
-	/** The first that begins at @time or later */
+	/** The first item that begins at @time or later */
 	beginningAt(time, from = 0) {
 		return notBefore(this.begin, time, from, this.count);
 	}
 
-	/** ns of [from, to) in which there is an item */
+	/** ns of [from, to) that items cover */
 	busy(from, to) {
 		const first = this.endingAfter(from), last = this.beginningAt(to, first);
 
@@ -83,21 +83,21 @@ export class Row {
 		return best;
 	}
 
-	/** Which item is at @time; else the nearest within @reach; -1: none */
+	/** The item at @time, or the longest within @reach; -1: none */
 	at(time, reach) {
 		const i = this.endingAfter(time - reach), to = this.beginningAt(time + reach, i);
 		const exact = this.endingAfter(time, i);
 
 		if (exact < this.count && this.begin[exact] <= time)
 			return exact;
-		/* items without a length end before whatever is behind their time */
+		/* endingAfter() skips items without a length, so look for beginnings, too */
 		const first = notBefore(this.begin, time - reach, 0, this.count);
 
 		return first < to ? this.longest(first, to) : i < to ? this.longest(i, to) : -1;
 	}
 }
 
-/* Near @from it is found in a few steps, else by halving */
+/* The first item of @list above @value: search in growing steps from @from, then by halving */
 function after(list, value, from, count) {
 	let step = 1, low = from, high = from;
 
@@ -138,7 +138,7 @@ function notBefore(list, value, from, count) {
 	return low;
 }
 
-/** The least and the greatest of a range of values, without looking at all of them */
+/** Finds the least and greatest of a range of values, without reading all of them */
 export class Extremes {
 	constructor(values) {
 		this.levels = [[values, values]];

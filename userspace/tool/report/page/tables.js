@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The report's sections, whatever they are about: title, what is not known, chart, table.  A cell shows
- * its number as people read it, and has it exactly in data-value and its tooltip.
+ * The report's sections: title, notes, chart, table.  A cell shows a rounded number with its unit; data-value
+ * and the tooltip have it exactly.
  */
 import { bytes, duration, grouped, micro, moment, percent } from './format.js';
 import { element, plain } from './element.js';
 
-const FIRST = 20;	/* rows that are shown at once */
+const FIRST = 20;	/* rows that are shown at first */
 
-/** The report: numbers too long for JSON's are texts, which BigInt() reads */
+/** Parse the report; numbers too long for JavaScript become strings, which BigInt() reads */
 export function parseReport(text) {
 	return JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}/g, (token) =>
 		token[0] === '"' ? token : `"${token}"`));
@@ -36,7 +36,7 @@ function compare(a, b) {
 }
 
 class Table {
-	/** @goto: (row) => show it in the timeline, or null */
+	/** @goto: (section, row, column) => show the time of a cell in the timeline; or null */
 	constructor(section, goto) {
 		this.section = section;
 		this.goto = goto;
@@ -68,7 +68,7 @@ class Table {
 		for (const other of this.heads)
 			other.setAttribute('aria-sort', 'none');
 		head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-		/* what is not known stays at the end either way */
+		/* unknown values stay at the end in both orders */
 		this.order = rows.map((_, k) => k).sort((a, b) => {
 			const x = rows[a][i], y = rows[b][i];
 
@@ -117,7 +117,7 @@ class Table {
 	}
 }
 
-/* A series may have times, and nothing that is shown over them */
+/* True for a section without rows, and for a series that has only times */
 function isEmpty(section) {
 	return !section.rows.length || section.kind === 'series' && section.columns.every((one) => one.unit === 'time');
 }
@@ -125,12 +125,12 @@ function isEmpty(section) {
 function chart(section, charts, report) {
 	const box = element('div', { class: 'chart', role: 'img', 'aria-label': `${section.title}, as a chart; the numbers are in the table` });
 
-	/* it has to be in the page to have a width */
+	/* the box must be in the page before drawing: else it has no width */
 	return [box, () => section.kind === 'histogram' ? charts.histogram(box, section) :
 		charts.series(box, section, BigInt(report.begin))];
 }
 
-/** All sections into @place, links to them into @contents */
+/** Add all sections to @place, and links to them to @contents */
 export function showReport(report, place, contents, charts, goto) {
 	for (const section of report.sections) {
 		const id = `section-${section.id}`;
@@ -143,7 +143,7 @@ export function showReport(report, place, contents, charts, goto) {
 			box.append(element('p', { class: 'note' }, plain(note)));
 		if (isEmpty(section)) {
 			if (!section.notes.length)
-				box.append(element('p', { class: 'note' }, 'Nothing to be shown.'));
+				box.append(element('p', { class: 'note' }, 'Nothing to show.'));
 			continue;
 		}
 		const table = new Table(section, goto);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf report --html - what becomes of the events of the kernel in the timeline, and the whole
- * of it. user.c has what programs write.
+ * tracebuf report --html - the timeline, and the events of the kernel in it; user.c has records of
+ * programs.
  *
- * What begins at one event and ends at another is a slice (slices.h); every other event is a mark in
- * the row of its thread, or of its CPU if that was idle. Only as many items are kept as asked for,
- * the first: the page says where it ends.
+ * slices.h makes slices of pairs of events.  Every other event is a mark in the row of its thread,
+ * or of its CPU if that was idle.  The timeline ends at a maximum number of items; the page says
+ * where.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +17,8 @@
 #include "analysis/spans.h"
 
 /**
- * struct lane - a thread of which there is something
- * @woken: when it was last told to wake up and has not run since, if @awake
+ * struct lane - a thread in the timeline
+ * @woken: if @awake: time of its last wake-up, after which it has not run yet
  */
 struct lane {
 	uint32_t tid;
@@ -28,7 +28,7 @@ struct lane {
 
 /**
  * struct place - a CPU
- * @waker: who has woken whom it switches to, plus 1
+ * @waker: the thread that woke the next thread on the CPU, plus 1
  * @last: ns of its last event
  */
 struct place {
@@ -41,7 +41,7 @@ struct timeline {
 	const struct tb_cursor *cursor;
 	struct selection *selection;
 	enum tb_timebase base;
-	bool broken;			/* slices come because the file breaks off */
+	bool broken;			/* the file breaks off, and slices end there */
 	struct rows *rows;
 	struct slices *slices;
 	struct spans missing;
@@ -50,8 +50,8 @@ struct timeline {
 	struct place *places;		/* by CPU */
 	unsigned int nr_cpus;
 	uint64_t items, max, left_out;
-	uint64_t last, cut;		/* ns of the last event; of the last that is shown */
-	struct column ends;		/* the JSON of threads, made at the end */
+	uint64_t last, cut;		/* ns of the last event, and of the last one shown */
+	struct column ends;		/* JSON of threads, made by timeline_end() */
 	int error;
 };
 
@@ -105,7 +105,7 @@ static void put(struct timeline *t, struct row *row, const char *name, size_t le
 	t->items++;
 }
 
-/* Return until when it ran: in a file that breaks off, until the last event of its CPU. */
+/* Return the end of a run: in a file that breaks off, the last event of its CPU */
 static uint64_t run_end(const struct timeline *t, const struct slice *slice)
 {
 	uint64_t last = slice->cpu < t->nr_cpus ? t->places[slice->cpu].last : slice->end;
@@ -138,7 +138,7 @@ static void put_run(struct timeline *t, const struct slice *slice)
 	column_signed(&row->columns[COLUMN_PRIO], slice->has_prio ? slice->prio : INT32_MIN);
 }
 
-/* What the event says with which it began, and what it returned */
+/* Add the fields of the first event, and the result */
 static void put_details(struct timeline *t, const struct slice *slice, struct row *row)
 {
 	struct tb_view view = {
@@ -156,7 +156,7 @@ static void put_details(struct timeline *t, const struct slice *slice, struct ro
 	details_end(t->rows, row);
 }
 
-/* What a number stands for, or the number itself */
+/* Put a slice with the name of its number, or "@what NUMBER" */
 static void put_named(struct timeline *t, const struct slice *slice, struct row *row,
 		      uint32_t kind, const char *what)
 {
@@ -188,7 +188,7 @@ static void take_slice(void *context, const struct slice *slice)
 		return;
 	switch (slice->kind) {
 	case SLICE_RUN:
-		/* idle is shown by nothing being shown */
+		/* idle time has no slices */
 		if (slice->tid)
 			put_run(t, slice);
 		break;
@@ -206,7 +206,7 @@ static void take_slice(void *context, const struct slice *slice)
 		lane_of(t, slice->tid);
 		break;
 	case SLICE_WAKEUP:
-		/* told with the run that it ends with, which is yet to come */
+		/* the run that follows has its waker and latency */
 		lane = lane_of(t, slice->tid);
 		if (lane)
 			lane->awake = false;
@@ -214,11 +214,11 @@ static void take_slice(void *context, const struct slice *slice)
 			t->places[slice->cpu].waker = (uint32_t)slice->number + 1;
 		break;
 	case SLICE_OFF:
-		break;		/* not asked for: lanes show what is left free */
+		break;		/* not requested (slices_off()) */
 	}
 }
 
-/* ---- events that are no part of a slice, losses ---- */
+/* ---- other events, losses ---- */
 
 static void note_wake(struct timeline *t, const struct plan *plan, const struct tb_view *view,
 		      uint64_t ns)
@@ -274,7 +274,7 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	details_end(t->rows, row);
 }
 
-/* Draw the end of a CPU as unknown where the part or the file ends before the CPU's recording. */
+/* Draw the end of a CPU as unknown if the part or the file lacks its last events */
 static void take_untold(struct timeline *t)
 {
 	struct row *row;
@@ -296,7 +296,7 @@ static void take_untold(struct timeline *t)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the timeline ---- */
 
 struct timeline *timeline_open(const struct tb_trace *trace, struct selection *selection,
 			       uint64_t items_max)
@@ -356,7 +356,7 @@ static void take_user(struct timeline *t, const struct tb_view *view, uint64_t n
 	const struct tb_user *user = view->user;
 	uint64_t first = ns, end;
 
-	/* on which CPU it was written nobody knows */
+	/* the CPU of a record is unknown */
 	if (t->selection->one_cpu || !wants(t, 0, user->tid))
 		return;
 	if (user->tid)
@@ -370,7 +370,7 @@ static void take_user(struct timeline *t, const struct tb_view *view, uint64_t n
 	t->items += report_users_take(&t->users, view, first, end);
 }
 
-/* As the report's engine does, so that both end what is open at the same time */
+/* True for events that the analysis also takes for slices, so that both end open slices alike */
 static bool of_slices(enum role role)
 {
 	return role != ROLE_NONE && role != ROLE_MIGRATE && role < ROLE_ISSUE;
@@ -407,7 +407,7 @@ int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 {
 	uint64_t ns = ns_of(t, view->ticks, view->ns);
 
-	/* events of the durable buffer tell what was before */
+	/* events of the durable buffer describe the state, and do not occur at their time */
 	if (!view->user && view->cpu == TB_RING_DURABLE)
 		return 0;
 	t->cursor = cursor;
@@ -434,7 +434,7 @@ int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 	return view->kind == TB_VIEW_LOST ? take_loss(t, view, ns) : take_kernel(t, view, ns);
 }
 
-/* ,[tid,tgid,name,woken or -1] */
+/* Write [tid,tgid,name,woken or -1] */
 static void thread_json(struct timeline *t, const struct lane *lane, struct out *out)
 {
 	out_char(out, '[');
@@ -448,7 +448,7 @@ static void thread_json(struct timeline *t, const struct lane *lane, struct out 
 	out_char(out, ']');
 }
 
-/* Names are known as long as there is a cursor; processes are lanes, too */
+/* Write the JSON of threads and processes, with the names that the cursor knows */
 static int make_threads(struct timeline *t)
 {
 	struct out *out = calloc(1, sizeof(*out));
@@ -494,7 +494,7 @@ static int make_threads(struct timeline *t)
 
 int timeline_why(struct timeline *t, const struct why_threads *threads)
 {
-	/* without an event there is no beginning that times could be told from */
+	/* times are relative to the first event, so there must be one */
 	return t->rows->begun ? page_why(t->rows, threads, t->max) : 0;
 }
 
@@ -512,7 +512,7 @@ int timeline_end(struct timeline *t, const struct tb_cursor *cursor, bool broken
 
 static void member(struct out *out, const char *name, uint64_t number)
 {
-	/* a text: numbers in JSON have 53 bits for many */
+	/* a string: JavaScript has no integers beyond 2^53 */
 	out_char(out, '"');
 	out_text(out, name);
 	out_text(out, "\":\"");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timeline's data, as timeline.h packs it: base64, deflate, a JSON text, columns.
+ * Unpack the timeline, as timeline.h describes it: base64, deflate, a JSON text, columns.
  */
 import { plain } from './element.js';
 
@@ -21,14 +21,14 @@ async function inflate(data) {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Numbers of seven bits a byte, one after the other */
+/** Reads numbers of seven bits a byte */
 export class Reader {
 	constructor(data, at = 0) {
 		this.data = data;
 		this.at = at;
 	}
 
-	/* exact up to 2^53, which times and indices are within */
+	/* exact up to 2^53: enough for times and indices */
 	number() {
 		const data = this.data;
 		let byte = data[this.at++], value = byte & 0x7f, scale = 128;
@@ -73,7 +73,7 @@ export class Reader {
 
 const NONE = 0, UNSIGNED = 1, SIGNED = 2, HEX = 3, TEXT = 4, DOUBLE = 5, NAMED = 6;
 
-/** What an item says besides its name, read when it is asked for */
+/** Details of items, read on request */
 export class Details {
 	constructor(data, count, shapes, strings) {
 		this.reader = new Reader(data);
@@ -94,7 +94,7 @@ export class Details {
 		}
 	}
 
-	/* Where each begins: looked for once, when the first of this row is wanted */
+	/* Find the offsets of all items, at the first request for a row */
 	find() {
 		this.offsets = new Uint32Array(this.count);
 		this.reader.at = 0;
@@ -144,7 +144,7 @@ function numbers(data, count, type, signed = false) {
 	return values;
 }
 
-/* begin, end: ns since the trace began; doubt: 0 whole, 1 events are missing, 2 no end in the trace */
+/* Read begin and end, ns since the trace began, and doubt: 0 whole, 1 events are missing, 2 no end in the trace */
 function times(row, data) {
 	const reader = new Reader(data);
 	let last = 0;
@@ -178,7 +178,7 @@ function unpackRow(row, columns, packed) {
 		row.values = new Float64Array(columns[3].slice().buffer);
 }
 
-/** All of it; @text: base64 */
+/** Unpack @text, which is base64 */
 export async function unpack(text) {
 	const data = await inflate(fromBase64(text.trim()));
 	const length = new DataView(data.buffer).getUint32(0, true);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf report --html - what programs write: slices in slices, in a row for each depth, events
- * between them, counters.
+ * tracebuf report --html - records of programs: nested slices, in a row for each depth, events,
+ * counters.
  *
- * A slice's name and fields are put into its row when it begins, its time when it ends. One
- * that is a record by itself takes the first row that is free then. Where records are missing all that is open
- * ends, because nobody knows whether it still is.
+ * Name and fields of a slice are written when it begins, its time when it ends.  A slice in one
+ * record takes the first row that is free.  A loss of records ends all open slices of the writer,
+ * because their own ends may be lost.
  */
 #include <stdlib.h>
 #include "user.h"
 #include "analysis/slices.h"
 
-/* Deeper slices are events */
+/* Deeper slices are shown as events */
 #define DEPTH_MAX 64
 
-/* @begin: of what is open; @paired: its end is a record; else somebody else's ends it, too */
+/* An open slice; @paired: a record TB_REC_END ends it; else the end of an outer slice ends it */
 struct level {
 	struct row *row;
 	uint64_t begin;
@@ -22,8 +22,9 @@ struct level {
 };
 
 /**
- * struct writer - one that writes
- * @depth: how many are open, @beyond: and how many more that are too deep
+ * struct writer - a writer of a program
+ * @depth: number of open slices
+ * @beyond: number of open slices that were too deep
  */
 struct writer {
 	unsigned int depth, beyond;
@@ -52,7 +53,7 @@ static struct row *row_of(struct report_users *users, enum row_kind kind,
 	return row;
 }
 
-/* Its name and what it says, with its category */
+/* Add name, values and category of a record */
 static void describe(struct report_users *users, const struct tb_view *view, struct row *row)
 {
 	const struct tb_user *user = view->user;
@@ -104,7 +105,7 @@ static unsigned int take_slice(struct report_users *users, struct writer *writer
 	unsigned int depth = writer->depth;
 	struct row *row = row_of(users, ROW_USER, user, depth);
 
-	/* those that are records by themselves may be in each other */
+	/* slices in one record can overlap: find a free row */
 	while (row && (row->open || (row->count && row->until > ns)) && depth < DEPTH_MAX)
 		row = row_of(users, ROW_USER, user, ++depth);
 	if (!row)

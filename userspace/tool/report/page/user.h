@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What programs write, in the page's timeline.
+ * Records of programs in the page's timeline.
  */
 #ifndef TRACEBUF_TOOL_REPORT_HTML_USER_H
 #define TRACEBUF_TOOL_REPORT_HTML_USER_H
@@ -20,11 +20,11 @@ struct report_users {
 void report_users_init(struct report_users *users, struct rows *rows);
 void report_users_free(struct report_users *users);
 
-/* A record or a loss of some, until @end; how many items it makes */
+/* Take a record or a loss of records, until @end; return the number of items it makes */
 unsigned int report_users_take(struct report_users *users, const struct tb_view *view,
 			       uint64_t begin, uint64_t end);
 
-/* The trace ends: so does what is open */
+/* End all open slices: the trace ends */
 void report_users_end(struct report_users *users, uint64_t ns);
 
 #endif /* TRACEBUF_TOOL_REPORT_HTML_USER_H */

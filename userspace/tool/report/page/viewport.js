@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which part of the time is seen.  Whoever wants to know when that changes listens.
+ * The visible part of the time.  Listeners are called when it changes.
  */
 
-const SHORTEST = 10;	/* ns that are seen at least */
-const BEYOND = 0.02;	/* of what is seen may be before the beginning or behind the end */
+const SHORTEST = 10;	/* ns: the shortest visible span */
+const BEYOND = 0.02;	/* share of the view that may be before the beginning or after the end */
 
 export class Viewport {
 	constructor(length) {
@@ -24,7 +24,7 @@ export class Viewport {
 		const span = Math.min(most, Math.max(Math.min(SHORTEST, most), to - from));
 		const room = span * BEYOND;
 
-		/* around the middle of what was asked for */
+		/* keep the middle of the requested span */
 		from += (to - from - span) / 2;
 		from = Math.max(-Math.max(room, this.length * BEYOND),
 			Math.min(from, this.length + Math.max(room, this.length * BEYOND) - span));
@@ -40,14 +40,14 @@ export class Viewport {
 		this.set(-this.length * BEYOND, this.length * (1 + BEYOND));
 	}
 
-	/** @share: of what is seen */
+	/** Move by @share of the view */
 	pan(share) {
 		const by = this.span * share;
 
 		this.set(this.from + by, this.to + by);
 	}
 
-	/** Around @time, which stays where it is */
+	/** Zoom, and keep @time at its place */
 	zoom(factor, time = (this.from + this.to) / 2) {
 		const span = Math.min(this.length * (1 + 2 * BEYOND), Math.max(SHORTEST, this.span * factor));
 		const share = (time - this.from) / this.span;
@@ -55,14 +55,14 @@ export class Viewport {
 		this.set(time - span * share, time + span * (1 - share));
 	}
 
-	/** So that [from, to] is seen, with something around it */
+	/** Show [from, to] with a margin */
 	show(from, to) {
 		const around = Math.max((to - from) * 0.15, SHORTEST);
 
 		this.set(from - around, to + around);
 	}
 
-	/** So that @from is seen, if it is not, without zooming more than needed */
+	/** Make [from, to] visible; zoom out only if it is longer than the view */
 	reveal(from, to) {
 		if (to - from > this.span)
 			this.show(from, to);

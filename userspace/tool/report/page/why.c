@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf report --html --why - where the time of threads went, as 'tracebuf why' has it.
+ * tracebuf report --html --why - where the time of threads went, as 'tracebuf why' shows it.
  *
- * The walk of analysis/why.c brings stretches of time, a cause first and then what is below it.  A
- * thread has a row for each depth; an item of a row is a stretch, and lies within the one of the
- * row above that is its reason.
+ * analysis/why.c calls take_stretch() for each stretch of time, for a cause before the causes below
+ * it.  A thread has a row for each depth; an item is a stretch within the item of the row above.
  */
 #include <errno.h>
 #include "why.h"

@@ -9,8 +9,8 @@
 #include "row.h"
 #include "tool/show/why_threads.h"
 
-/* Rows of ROW_WHY of all @threads.  At most @items_max items: -E2BIG, and nothing of @rows is of
- * use then.  0, -ENOMEM */
+/* Add rows ROW_WHY of all @threads.  0, -ENOMEM; -E2BIG: more than @items_max items.  After a
+ * failure @rows are incomplete */
 int page_why(struct rows *rows, const struct why_threads *threads, uint64_t items_max);
 
 #endif /* TRACEBUF_TOOL_REPORT_HTML_WHY_H */
