@@ -60,7 +60,7 @@ static int move_all(const struct ctf *ctf, DIR *from, int to)
 }
 
 /* Move the files from the sink's directory into the output directory */
-static int take_over(struct ctf *ctf)
+static int move_output(struct ctf *ctf)
 {
 	int to = open(ctf->options->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 	DIR *from = opendir(ctf->made);
@@ -151,7 +151,7 @@ static bool build(struct ctf *ctf, bt_graph *graph, const bt_plugin *plugin)
 }
 
 /* Set the error message from Babeltrace's, the first cause of which is the deepest */
-static int failed(const struct ctf *ctf)
+static int fail_with_cause(const struct ctf *ctf)
 {
 	const bt_error *error = bt_current_thread_take_error();
 	const char *cause = "no reason given";
@@ -178,7 +178,7 @@ static int run(struct ctf *ctf)
 	}
 	graph = bt_graph_create(0);
 	if (!graph || !build(ctf, graph, plugin) || bt_graph_run(graph))
-		result = failed(ctf);
+		result = fail_with_cause(ctf);
 	/* the last reference: the sink writes the metadata */
 	bt_graph_put_ref(graph);
 	bt_plugin_put_ref(plugin);
@@ -199,7 +199,7 @@ struct report {
  * it must not take the command with it.
  */
 __attribute__((noreturn))
-static void write_all(struct ctf *ctf, int out)
+static void run_writer(struct ctf *ctf, int out)
 {
 	const struct rlimit no_core = { 0, 0 };
 	struct report report = { 0 };
@@ -221,7 +221,7 @@ static void write_all(struct ctf *ctf, int out)
 }
 
 /* The writer ended without a report */
-static int died(const struct ctf *ctf, int status)
+static int fail_without_report(const struct ctf *ctf, int status)
 {
 	struct statvfs room;
 
@@ -232,7 +232,7 @@ static int died(const struct ctf *ctf, int status)
 }
 
 /* Wait until the writer reports or ends; false: a signal came first */
-static bool hear(const struct ctf *ctf, int in)
+static bool wait_for_report(const struct ctf *ctf, int in)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct pollfd poll = { .fd = in, .events = POLLIN };
@@ -251,9 +251,9 @@ static bool hear(const struct ctf *ctf, int in)
 	return heard;
 }
 
-static int await(struct ctf *ctf, pid_t child, int in)
+static int end_writer(struct ctf *ctf, pid_t child, int in)
 {
-	bool heard = hear(ctf, in);
+	bool heard = wait_for_report(ctf, in);
 	struct report report;
 	ssize_t got = 0;
 	int status;
@@ -267,12 +267,12 @@ static int await(struct ctf *ctf, pid_t child, int in)
 	if (!heard)
 		return -EINTR;
 	if (got != sizeof(report))
-		return died(ctf, status);
+		return fail_without_report(ctf, status);
 	ctf->port = report.port;
 	return report.result ? fail(ctf, report.result, "%s", report.text) : 0;
 }
 
-static int run_apart(struct ctf *ctf)
+static int run_in_child(struct ctf *ctf)
 {
 	int ends[2], result;
 	pid_t child;
@@ -282,16 +282,16 @@ static int run_apart(struct ctf *ctf)
 	fflush(NULL);
 	child = fork();
 	if (!child)
-		write_all(ctf, ends[1]);
+		run_writer(ctf, ends[1]);
 	result = child < 0 ? -errno : 0;
 	close(ends[1]);
 	if (!result)
-		result = await(ctf, child, ends[0]);
+		result = end_writer(ctf, child, ends[0]);
 	close(ends[0]);
 	return result;
 }
 
-static void say(const struct ctf *ctf)
+static void report_left_out(const struct ctf *ctf)
 {
 	if (ctf->port.uncommitted)
 		fprintf(stderr, "%" PRIu64 " events were left out: they had not been finished when the trace was taken\n",
@@ -319,11 +319,11 @@ int tb_export_ctf(struct tb_trace *trace, FILE *out,
 	(void)out;
 	if (asprintf(&ctf.made, "%s/ctf", options->path) < 0)
 		return -ENOMEM;
-	result = run_apart(&ctf);
+	result = run_in_child(&ctf);
 	if (!result)
-		result = take_over(&ctf);
+		result = move_output(&ctf);
 	if (!result && options->verbose)
-		say(&ctf);
+		report_left_out(&ctf);
 	if (!result && options->over)
 		options->over(options->context, ctf.port.faulty ? &ctf.port.fault : NULL,
 			      ctf.port.uncommitted);

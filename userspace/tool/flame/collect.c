@@ -125,24 +125,25 @@ static int64_t task_frame(struct collect *collect, const struct tb_view *view)
 }
 
 /* The child of @node with @frame; either may be -errno, which is returned */
-static int64_t deeper(struct collect *collect, int64_t node, int64_t frame)
+static int64_t add_child(struct collect *collect, int64_t node, int64_t frame)
 {
 	if (node < 0 || frame < 0)
 		return node < 0 ? node : frame;
 	return flame_child(&collect->flame->tree, (uint32_t)node, (uint32_t)frame);
 }
 
-/* Add the functions at address @index of a user stack, the outermost first, or with @reverse last */
-static int64_t deeper_user(struct collect *collect, int64_t node, const struct tb_view *view,
-			   uint32_t index)
+/* Add the functions at address @index of a user stack, the outermost first (@reverse: last) */
+static int64_t add_user_frames(struct collect *collect, int64_t node, const struct tb_view *view,
+			       uint32_t index)
 {
 	const struct frame *frames;
-	unsigned int count = frames_of(collect->trace, view, index, &frames), i;
+	unsigned int count = frames_of(collect->trace, view, index, &frames), i, at;
 
-	for (i = 0; i < count; i++)
-		node = deeper(collect, node,
-			      user_frame(collect, &frames[collect->flame->reverse ? i : count - 1 - i],
-					 view->user_stack[index]));
+	for (i = 0; i < count; i++) {
+		at = collect->flame->reverse ? i : count - 1 - i;
+		node = add_child(collect, node, user_frame(collect, &frames[at],
+							   view->user_stack[index]));
+	}
 	return node;
 }
 
@@ -159,16 +160,16 @@ static int64_t node_of(struct collect *collect, const struct tb_view *view)
 	flame->full += kernel >= TB_STACK_MAX || user >= TB_STACK_MAX;
 	if (flame->reverse) {
 		for (i = 0; i < kernel; i++)
-			node = deeper(collect, node, kernel_frame(collect, view->stack[i]));
+			node = add_child(collect, node, kernel_frame(collect, view->stack[i]));
 		for (i = 0; i < user; i++)
-			node = deeper_user(collect, node, view, i);
-		return deeper(collect, node, task_frame(collect, view));
+			node = add_user_frames(collect, node, view, i);
+		return add_child(collect, node, task_frame(collect, view));
 	}
-	node = deeper(collect, 0, task_frame(collect, view));
+	node = add_child(collect, 0, task_frame(collect, view));
 	for (i = user; i; i--)
-		node = deeper_user(collect, node, view, i - 1);
+		node = add_user_frames(collect, node, view, i - 1);
 	for (i = kernel; i; i--)
-		node = deeper(collect, node, kernel_frame(collect, view->stack[i - 1]));
+		node = add_child(collect, node, kernel_frame(collect, view->stack[i - 1]));
 	return node;
 }
 
@@ -336,7 +337,7 @@ static bool is_time(const struct flame *flame)
 	return flame->weight == FLAME_OFF_CPU || flame->weight == FLAME_ON_CPU;
 }
 
-static int look_at(struct collect *collect, const struct tb_view *view)
+static int take_event(struct collect *collect, const struct tb_view *view)
 {
 	struct flame *flame = collect->flame;
 
@@ -374,7 +375,7 @@ static int walk(struct collect *collect, struct progress *progress)
 		progress_step(progress, &view);
 		if (!is_time(flame) && selection_over(&flame->selection, &view))
 			break;
-		result = look_at(collect, &view);
+		result = take_event(collect, &view);
 		if (result)
 			break;
 	}

@@ -36,8 +36,8 @@ enum flame_weight {
  * @events: number of selected events with a stack
  * @stackless: number of selected events without a stack
  * @lost: events that are missing in the trace
- * @torn, @torn_time: number and length of stretches of time that are left out: events are missing in
- *	them, or switches are not selected, so the thread may have run meanwhile
+ * @torn, @torn_time: number and length of stretches of time that are left out: events are missing
+ *	in them, or switches are not selected, so the thread may have run meanwhile
  * @pending, @pending_time: number of stretches without an end, and their length so far
  * @unknown: stretches without a beginning, or with a missing end
  * @idle: switches away from idle tasks, which have no time on or off the CPU

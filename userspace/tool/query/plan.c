@@ -136,7 +136,7 @@ int query_best_index(const struct query_table *table, sqlite3_index_info *info)
 /* ---- reading a plan with its values (xFilter) ---- */
 
 /* Round @value up or down to an integer; false: it is no number, or too large */
-static bool bound(sqlite3_value *value, bool up, int64_t *number)
+static bool round_value(sqlite3_value *value, bool up, int64_t *number)
 {
 	double real;
 
@@ -165,10 +165,10 @@ static void range_time(struct query_range *range, char letter, sqlite3_value *va
 		range->nothing = true;
 		return;
 	}
-	if (strchr("gGe", letter) && bound(value, true, &number) &&
+	if (strchr("gGe", letter) && round_value(value, true, &number) &&
 	    number > range->from)
 		range->from = number;
-	if (strchr("lLe", letter) && bound(value, false, &number) &&
+	if (strchr("lLe", letter) && round_value(value, false, &number) &&
 	    number < range->to)
 		range->to = number;
 	range->narrows = true;
@@ -182,7 +182,7 @@ static int cpu_of(const struct query_range *range, sqlite3_value *value,
 
 	if (sqlite3_value_type(value) == SQLITE_NULL)
 		return 0;
-	if (!bound(value, true, &number))
+	if (!round_value(value, true, &number))
 		return -1;
 	*cpu = (unsigned int)number;
 	return number >= 0 && number < range->nr_cpus;
@@ -246,7 +246,7 @@ static int add_choice(struct query_table *table, struct query_range *range,
 }
 
 /* Keep bytes that were 1 and that add_*() has marked with 2 */
-static void keep(unsigned char *bytes, unsigned int count)
+static void keep_marked(unsigned char *bytes, unsigned int count)
 {
 	unsigned int i;
 
@@ -264,7 +264,7 @@ static void range_cpus(struct query_table *table, struct query_range *range,
 			range->cpus[i] &= 1;
 		return;
 	}
-	keep(range->cpus, range->nr_cpus);
+	keep_marked(range->cpus, range->nr_cpus);
 	range->narrows = true;
 }
 
@@ -279,12 +279,12 @@ static void range_choice(struct query_table *table, struct query_range *range,
 	if (table->kind == QUERY_SLICES)
 		range->kinds &= range->kinds >> 16;
 	else
-		keep(range->formats, tb_trace_formats(table->query->trace));
+		keep_marked(range->formats, tb_trace_formats(table->query->trace));
 	range->narrows = true;
 }
 
 /* True if @columns has a column with pid or name of a thread */
-static bool tells_of_threads(const struct query_table *table, uint64_t columns)
+static bool uses_thread_names(const struct query_table *table, uint64_t columns)
 {
 	static const uint64_t names[] = {
 		[QUERY_EVENT] = 1 << DB_PID | 1 << DB_COMM,
@@ -299,8 +299,8 @@ static bool tells_of_threads(const struct query_table *table, uint64_t columns)
 }
 
 /* True if the table has simple events, the thread of which only earlier events tell */
-static bool needs_before(const struct query_table *table,
-			 const struct query_range *range)
+static bool has_simple_events(const struct query_table *table,
+			      const struct query_range *range)
 {
 	const struct tb_format *format;
 	unsigned int i;
@@ -370,11 +370,11 @@ int query_plan(struct query_table *table, const char *text, int count,
 	plan->bounds = range->from > INT64_MIN && range->to < INT64_MAX;
 	if (result)
 		return result;
-	range->names = tells_of_threads(table, plan->columns) ||
+	range->names = uses_thread_names(table, plan->columns) ||
 		       selection_of_threads(table->query->selection);
 	range->seeks = (table->kind == QUERY_EVENT || table->kind == QUERY_EVENTS) &&
 		       !range->names && !(plan->columns & 1 << DB_TID &&
-					  needs_before(table, range));
+					  has_simple_events(table, range));
 	if (range->from > range->to)
 		range->nothing = true;
 	return SQLITE_OK;

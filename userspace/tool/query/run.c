@@ -77,7 +77,7 @@ static void offer_columns(void *context, const char *table)
 		query_each_name(offer->query, table, offer_name, offer);
 }
 
-static int wrong_table(struct query *query, const char *sql, const char *name)
+static int report_unknown_table(struct query *query, const char *sql, const char *name)
 {
 	struct offer offer = { .query = query, .sql = sql, .part = name };
 	const char *at = find_word(sql, name);
@@ -94,8 +94,8 @@ static int wrong_table(struct query *query, const char *sql, const char *name)
 	return EXIT_WRONG;
 }
 
-static int wrong_column(struct query *query, const char *sql, const char *message,
-			const char *name, int offset)
+static int report_unknown_column(struct query *query, const char *sql, const char *message,
+				 const char *name, int offset)
 {
 	struct offer offer = { .query = query, .sql = sql };
 	const char *dot = strrchr(name, '.');
@@ -112,14 +112,14 @@ static int wrong_column(struct query *query, const char *sql, const char *messag
 }
 
 /* The rest of @message behind @start; NULL: it begins in another way */
-static const char *behind(const char *message, const char *start)
+static const char *text_behind(const char *message, const char *start)
 {
 	size_t length = strlen(start);
 
 	return strncmp(message, start, length) ? NULL : message + length;
 }
 
-static int wrong(struct query *query, const char *sql)
+static int report_error(struct query *query, const char *sql)
 {
 	sqlite3 *sqlite = query->db->sqlite;
 	int offset = sqlite3_error_offset(sqlite);
@@ -127,13 +127,13 @@ static int wrong(struct query *query, const char *sql)
 	const char *name;
 
 	snprintf(message, sizeof(message), "%s", sqlite3_errmsg(sqlite));
-	name = behind(message, "no such table: ");
+	name = text_behind(message, "no such table: ");
 	if (name)
-		return wrong_table(query, sql, behind(name, "main.") ?
-				   name + strlen("main.") : name);
-	name = behind(message, "no such column: ");
+		return report_unknown_table(query, sql, text_behind(name, "main.") ?
+					    name + strlen("main.") : name);
+	name = text_behind(message, "no such column: ");
 	if (name)
-		return wrong_column(query, sql, message, name, offset);
+		return report_unknown_column(query, sql, message, name, offset);
 	if (!strcmp(message, "not authorized") || strstr(message, "prohibited") ||
 	    strstr(message, "may not be modified"))
 		return complain("a trace is only read: tables may be made with CREATE TEMP TABLE or VIEW");
@@ -143,7 +143,7 @@ static int wrong(struct query *query, const char *sql)
 	return EXIT_WRONG;
 }
 
-static int wrong_trace(struct query *query, int error)
+static int report_trace_error(struct query *query, int error)
 {
 	if (query_stopped)
 		return complain("interrupted: there is more than what was shown");
@@ -195,8 +195,8 @@ static int step(struct query *query, sqlite3_stmt *statement, const char *sql,
 	if (query_stopped)
 		return complain("interrupted: there is more than what was shown");
 	if (result != SQLITE_DONE)
-		return query->db->error ? wrong_trace(query, query->db->error) :
-					  wrong(query, sql);
+		return query->db->error ? report_trace_error(query, query->db->error) :
+					  report_error(query, sql);
 	if (!count && rows)
 		note_lacks(query, sql);
 	return EXIT_FINE;
@@ -209,7 +209,7 @@ static int run_one(struct query *query, sqlite3_stmt *statement, const char *sql
 	int result = query_fill(query), status;
 
 	if (result < 0)
-		return wrong_trace(query, result);
+		return report_trace_error(query, result);
 	if (sqlite3_column_count(statement)) {
 		rows = query_rows_open(statement, format, header);
 		if (!rows)
@@ -230,7 +230,7 @@ int query_run(struct query *query, const char *sql, enum query_format format,
 
 	for (; *sql && status == EXIT_FINE; sql = next) {
 		if (sqlite3_prepare_v2(query->db->sqlite, sql, -1, &statement, &next))
-			return wrong(query, sql);
+			return report_error(query, sql);
 		if (!statement)		/* blanks, or a comment */
 			continue;
 		some = true;

@@ -72,8 +72,8 @@ static bool has_one(const struct query *query, const char *names, size_t length)
 	return false;
 }
 
-static void lacks_of(struct query *query, const char *events, char *text,
-		     size_t size)
+static void add_lacking_events(struct query *query, const char *events, char *text,
+			       size_t size)
 {
 	size_t length, used = strlen(text);
 
@@ -95,7 +95,7 @@ bool query_lacks(struct query *query, const char *table, char *text, size_t size
 	text[0] = 0;
 	for (i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
 		if (!strcmp(table, made_of[i].name))
-			lacks_of(query, made_of[i].events, text, size);
+			add_lacking_events(query, made_of[i].events, text, size);
 	return text[0];
 }
 

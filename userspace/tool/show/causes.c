@@ -133,7 +133,7 @@ static void json_irq(const struct why *why, int64_t who, struct out *out)
 }
 
 /* Write the members "cause" to "text" of @node */
-static void json_who(const struct why *why, const struct why_node *node, struct out *out)
+static void json_cause(const struct why *why, const struct why_node *node, struct out *out)
 {
 	char text[256];
 
@@ -162,7 +162,7 @@ void cause_json(const struct why *why, const struct why_node *nodes, uint32_t in
 	uint32_t i;
 
 	out_text(out, "{");
-	json_who(why, node, out);
+	json_cause(why, node, out);
 	json_number(out, ",\"ns\":", (int64_t)node->ns);
 	json_number(out, ",\"count\":", (int64_t)node->count);
 	json_number(out, ",\"longest_ns\":", (int64_t)node->longest);

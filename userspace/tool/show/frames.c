@@ -236,7 +236,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Demangle @name; return one line of UTF-8, the same pointer for equal names; NULL: no memory */
-static const char *readable(const char *name)
+static const char *demangle_name(const char *name)
 {
 	char *plain = cplus_demangle(name, DMGL_NO_OPTS | DMGL_AUTO);
 	void *node;
@@ -285,7 +285,7 @@ static unsigned int inlined_at(Dwfl_Module *module, Dwarf_Addr address, struct f
 		if (dwarf_tag(&chain[i]) != DW_TAG_inlined_subroutine)
 			continue;
 		name = die_name(&chain[i]);
-		frames[used].name = name ? readable(name) : NULL;
+		frames[used].name = name ? demangle_name(name) : NULL;
 		if (!frames[used].name)
 			continue;
 		frames[used].inlined = frames[used].named = true;
@@ -322,7 +322,7 @@ static unsigned int look_up(struct code_file *file, uint64_t offset, struct fram
 	}
 	frames[used] = (struct frame){ .named = name, .offset = name ? into : 0 };
 	if (name)
-		frames[used].name = readable(name);
+		frames[used].name = demangle_name(name);
 	else if (asprintf(&text, "%s+0x%" PRIx64, base_name(file->path), offset) >= 0)
 		frames[used].name = text;
 	file->unnamed += !name;

@@ -106,7 +106,7 @@ static char *add_name(char *at, const struct tb_view *view)
 	return at;
 }
 
-static char *add_who_lost(char *at, const struct tb_view *view)
+static char *add_lost_source(char *at, const struct tb_view *view)
 {
 	if (view->kind == TB_VIEW_LOST) {
 		at = add_text(at, "-- CPU ");
@@ -129,7 +129,7 @@ void print_line(FILE *out, const struct print_line *print,
 	int length;
 
 	if (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) {
-		at = add_who_lost(at, view);
+		at = add_lost_source(at, view);
 		length = tb_view_print(print->trace, view, at, 4096);
 		at += length < 4096 ? length : 4095;
 		at = add_text(at, " --\n");

@@ -206,8 +206,8 @@ static bool shows_field(const struct split *split, const struct tb_format *forma
 }
 
 /* True if arguments that stay use all fields of @argument */
-static bool tells_nothing_new(const struct split *split, const struct tb_format *format,
-			      const char *argument)
+static bool is_shown_elsewhere(const struct split *split, const struct tb_format *format,
+			       const char *argument)
 {
 	size_t length;
 
@@ -235,7 +235,7 @@ char *print_without_unknown(const struct tb_format *format)
 	for (i = split.count; fits && i-- > 0;) {
 		if (!has_unknown(split.arguments[i], format))
 			continue;
-		fits = tells_nothing_new(&split, format, split.arguments[i]) &&
+		fits = is_shown_elsewhere(&split, format, split.arguments[i]) &&
 		       leave_out(split.text, i);
 		free(split.arguments[i]);
 		memmove(&split.arguments[i], &split.arguments[i + 1],

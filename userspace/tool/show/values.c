@@ -67,7 +67,7 @@ struct teller {
 	void *context;
 };
 
-static void tell_number(const struct teller *to, const char *name,
+static void pass_number(const struct teller *to, const char *name,
 			enum value_kind kind, uint64_t number)
 {
 	struct value value = { .name = name, .kind = kind, .number = number };
@@ -75,12 +75,12 @@ static void tell_number(const struct teller *to, const char *name,
 	to->each(to->context, &value);
 }
 
-static void tell(const struct teller *to, const char *name, uint64_t number)
+static void pass_unsigned(const struct teller *to, const char *name, uint64_t number)
 {
-	tell_number(to, name, VALUE_UNSIGNED, number);
+	pass_number(to, name, VALUE_UNSIGNED, number);
 }
 
-static void tell_data(const struct teller *to, const char *name,
+static void pass_data(const struct teller *to, const char *name,
 		      enum value_kind kind, const void *data, size_t length)
 {
 	struct value value = {
@@ -90,134 +90,134 @@ static void tell_data(const struct teller *to, const char *name,
 	to->each(to->context, &value);
 }
 
-static void tell_text(const struct teller *to, const char *name,
+static void pass_text(const struct teller *to, const char *name,
 		      const char *text)
 {
-	tell_data(to, name, VALUE_TEXT, text, strlen(text));
+	pass_data(to, name, VALUE_TEXT, text, strlen(text));
 }
 
-static void tell_thread(const struct teller *to, const struct tb_thread *thread)
+static void pass_thread(const struct teller *to, const struct tb_thread *thread)
 {
-	tell(to, "tid", thread->tid);
-	tell(to, "tgid", thread->tgid);
-	tell(to, "parent", thread->parent);
-	tell(to, "uid", thread->uid);
-	tell(to, "prio", thread->prio);
-	tell_number(to, "flags", VALUE_HEX, thread->flags);
-	tell_data(to, "comm", VALUE_TEXT, thread->comm,
+	pass_unsigned(to, "tid", thread->tid);
+	pass_unsigned(to, "tgid", thread->tgid);
+	pass_unsigned(to, "parent", thread->parent);
+	pass_unsigned(to, "uid", thread->uid);
+	pass_unsigned(to, "prio", thread->prio);
+	pass_number(to, "flags", VALUE_HEX, thread->flags);
+	pass_data(to, "comm", VALUE_TEXT, thread->comm,
 		  strnlen(thread->comm, sizeof(thread->comm)));
 }
 
-static void tell_clock(const struct teller *to, const struct tb_clock_sync *sync)
+static void pass_clock(const struct teller *to, const struct tb_clock_sync *sync)
 {
-	tell(to, "clock", sync->clock);
-	tell(to, "monotonic", sync->monotonic);
-	tell(to, "boottime", sync->boottime);
-	tell(to, "realtime", sync->realtime);
-	tell(to, "uncertainty", sync->uncertainty);
+	pass_unsigned(to, "clock", sync->clock);
+	pass_unsigned(to, "monotonic", sync->monotonic);
+	pass_unsigned(to, "boottime", sync->boottime);
+	pass_unsigned(to, "realtime", sync->realtime);
+	pass_unsigned(to, "uncertainty", sync->uncertainty);
 }
 
-static void tell_chunk(const struct teller *to,
+static void pass_chunk(const struct teller *to,
 		       const struct tb_chunk_event *chunk, uint32_t bytes)
 {
-	tell(to, "producer", chunk->producer);
-	tell(to, "pid", chunk->pid);
-	tell(to, "tid", chunk->tid);
-	tell(to, "uid", chunk->uid);
-	tell(to, "writer", chunk->writer);
-	tell(to, "chunk", chunk->chunk);
-	tell(to, "offset", chunk->offset);
-	tell(to, "bytes", bytes);
-	tell(to, "records", chunk->records);
-	tell(to, "first", chunk->first);
-	tell_number(to, "flags", VALUE_HEX, chunk->flags);
-	tell_number(to, "cause", VALUE_HEX, chunk->cause);
+	pass_unsigned(to, "producer", chunk->producer);
+	pass_unsigned(to, "pid", chunk->pid);
+	pass_unsigned(to, "tid", chunk->tid);
+	pass_unsigned(to, "uid", chunk->uid);
+	pass_unsigned(to, "writer", chunk->writer);
+	pass_unsigned(to, "chunk", chunk->chunk);
+	pass_unsigned(to, "offset", chunk->offset);
+	pass_unsigned(to, "bytes", bytes);
+	pass_unsigned(to, "records", chunk->records);
+	pass_unsigned(to, "first", chunk->first);
+	pass_number(to, "flags", VALUE_HEX, chunk->flags);
+	pass_number(to, "cause", VALUE_HEX, chunk->cause);
 }
 
-static void tell_patch(const struct teller *to,
+static void pass_patch(const struct teller *to,
 		       const struct tb_patch_event *patch)
 {
-	tell(to, "producer", patch->producer);
-	tell(to, "writer", patch->writer);
-	tell(to, "chunk", patch->chunk);
-	tell(to, "offset", patch->offset);
-	tell(to, "value", patch->value);
+	pass_unsigned(to, "producer", patch->producer);
+	pass_unsigned(to, "writer", patch->writer);
+	pass_unsigned(to, "chunk", patch->chunk);
+	pass_unsigned(to, "offset", patch->offset);
+	pass_unsigned(to, "value", patch->value);
 }
 
-static void tell_control(const struct teller *to, const struct tb_view *view)
+static void pass_control(const struct teller *to, const struct tb_view *view)
 {
 	uint32_t bytes = view->length;
 
 	if (view->id == TB_EV_MARK)
-		tell_data(to, "text", VALUE_TEXT, view->payload, bytes);
+		pass_data(to, "text", VALUE_TEXT, view->payload, bytes);
 	else if (view->id == TB_EV_CLOCK && bytes >= sizeof(struct tb_clock_sync))
-		tell_clock(to, view->payload);
+		pass_clock(to, view->payload);
 	else if (view->id == TB_EV_THREAD && bytes >= sizeof(struct tb_thread))
-		tell_thread(to, view->payload);
+		pass_thread(to, view->payload);
 	else if (view->id == TB_EV_CHUNK && bytes >= sizeof(struct tb_chunk_event))
-		tell_chunk(to, view->payload,
+		pass_chunk(to, view->payload,
 			   bytes - (uint32_t)sizeof(struct tb_chunk_event));
 	else if (view->id == TB_EV_PATCH && bytes >= sizeof(struct tb_patch_event))
-		tell_patch(to, view->payload);
+		pass_patch(to, view->payload);
 	else
-		tell_data(to, "payload", VALUE_BYTES, view->payload, bytes);
+		pass_data(to, "payload", VALUE_BYTES, view->payload, bytes);
 }
 
 /* ---- records of programs ---- */
 
-static void tell_double(const struct teller *to, const char *name, double real)
+static void pass_double(const struct teller *to, const char *name, double real)
 {
 	struct value value = { .name = name, .kind = VALUE_DOUBLE, .real = real };
 
 	to->each(to->context, &value);
 }
 
-static void tell_arg(const struct teller *to, const struct tb_user_arg *arg)
+static void pass_arg(const struct teller *to, const struct tb_user_arg *arg)
 {
 	switch (arg->type) {
 	case TB_ARG_S64:
-		tell_number(to, arg->name, VALUE_SIGNED, arg->value.u64);
+		pass_number(to, arg->name, VALUE_SIGNED, arg->value.u64);
 		break;
 	case TB_ARG_U64:
-		tell(to, arg->name, arg->value.u64);
+		pass_unsigned(to, arg->name, arg->value.u64);
 		break;
 	case TB_ARG_DOUBLE:
-		tell_double(to, arg->name, arg->value.f64);
+		pass_double(to, arg->name, arg->value.f64);
 		break;
 	case TB_ARG_TEXT:
-		tell_text(to, arg->name, arg->text);
+		pass_text(to, arg->name, arg->text);
 		break;
 	default:
-		tell_number(to, arg->name, VALUE_HEX, arg->value.u64);
+		pass_number(to, arg->name, VALUE_HEX, arg->value.u64);
 	}
 }
 
-static void tell_user_value(const struct teller *to, const struct tb_user *user)
+static void pass_user_value(const struct teller *to, const struct tb_user *user)
 {
 	switch (user->type) {
 	case TB_REC_COUNTER:
 		if (user->flags & TB_USER_DOUBLE)
-			tell_double(to, "value", user->value.f64);
+			pass_double(to, "value", user->value.f64);
 		else
-			tell_number(to, "value", VALUE_SIGNED, user->value.u64);
+			pass_number(to, "value", VALUE_SIGNED, user->value.u64);
 		break;
 	case TB_REC_SLICE:
 		if (!(user->flags & TB_USER_OPEN))
-			tell(to, "duration", user->duration_ns);
+			pass_unsigned(to, "duration", user->duration_ns);
 		break;
 	case TB_REC_SIMPLE:
-		tell(to, "value", user->value.u64);
+		pass_unsigned(to, "value", user->value.u64);
 		break;
 	case TB_REC_EVENT:
-		tell_data(to, "data", VALUE_BYTES, user->data, user->data_bytes);
+		pass_data(to, "data", VALUE_BYTES, user->data, user->data_bytes);
 		break;
 	case TB_REC_MARK:
-		tell_data(to, "text", VALUE_TEXT, user->data, user->data_bytes);
+		pass_data(to, "text", VALUE_TEXT, user->data, user->data_bytes);
 		break;
 	}
 }
 
-static void tell_user(const struct teller *to, const struct tb_user *user)
+static void pass_user(const struct teller *to, const struct tb_user *user)
 {
 	static const struct {
 		uint32_t flag;
@@ -231,50 +231,50 @@ static void tell_user(const struct teller *to, const struct tb_user *user)
 	};
 	uint32_t i;
 
-	tell_user_value(to, user);
+	pass_user_value(to, user);
 	if (user->flags & TB_USER_FLOW)
-		tell(to, user->flags & TB_USER_FLOW_END ? "flow_end" : "flow",
-		     user->flow);
+		pass_unsigned(to, user->flags & TB_USER_FLOW_END ? "flow_end" : "flow",
+			      user->flow);
 	for (i = 0; i < user->nr_args; i++)
-		tell_arg(to, &user->args[i]);
+		pass_arg(to, &user->args[i]);
 	for (i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++)
 		if (user->flags & doubts[i].flag)
-			tell_text(to, "doubt", doubts[i].text);
+			pass_text(to, "doubt", doubts[i].text);
 }
 
 /* ---- losses ---- */
 
-static void tell_span(const struct teller *to, const struct tb_trace *trace,
+static void pass_span(const struct teller *to, const struct tb_trace *trace,
 		      enum tb_timebase base, const struct tb_gap *lost)
 {
-	tell(to, "first", tb_trace_ns(trace, lost->first, base));
-	tell(to, "last", tb_trace_ns(trace, lost->last, base));
+	pass_unsigned(to, "first", tb_trace_ns(trace, lost->first, base));
+	pass_unsigned(to, "last", tb_trace_ns(trace, lost->last, base));
 }
 
-static void tell_lost(const struct teller *to, const struct tb_trace *trace,
+static void pass_lost(const struct teller *to, const struct tb_trace *trace,
 		      enum tb_timebase base, const struct tb_gap *lost)
 {
-	tell(to, "events", lost->overwritten + lost->dropped);
-	tell(to, "overwritten", lost->overwritten);
-	tell(to, "dropped", lost->dropped);
-	tell(to, "oversize", lost->oversize);
-	tell_span(to, trace, base, lost);
+	pass_unsigned(to, "events", lost->overwritten + lost->dropped);
+	pass_unsigned(to, "overwritten", lost->overwritten);
+	pass_unsigned(to, "dropped", lost->dropped);
+	pass_unsigned(to, "oversize", lost->oversize);
+	pass_span(to, trace, base, lost);
 }
 
-static void tell_user_lost(const struct teller *to, const struct tb_trace *trace,
+static void pass_user_lost(const struct teller *to, const struct tb_trace *trace,
 			   enum tb_timebase base, const struct tb_view *view)
 {
 	const struct tb_user *user = view->user;
 	char causes[512];
 
-	tell(to, user->flags & TB_USER_AT_MOST ? "records_at_most" : "records",
-	     user->lost);
+	pass_unsigned(to, user->flags & TB_USER_AT_MOST ? "records_at_most" : "records",
+		      user->lost);
 	lost_causes(user->cause, causes, sizeof(causes));
 	if (*causes)
-		tell_text(to, "cause", causes);
-	tell(to, "producer", user->producer);
-	tell(to, "writer", user->writer_id);
-	tell_span(to, trace, base, &view->lost);
+		pass_text(to, "cause", causes);
+	pass_unsigned(to, "producer", user->producer);
+	pass_unsigned(to, "writer", user->writer_id);
+	pass_span(to, trace, base, &view->lost);
 }
 
 /* ---- any event ---- */
@@ -289,13 +289,13 @@ void values_each(const struct tb_trace *trace, const struct tb_view *view,
 	uint32_t i;
 
 	if (view->kind == TB_VIEW_LOST) {
-		tell_lost(&to, trace, base, &view->lost);
+		pass_lost(&to, trace, base, &view->lost);
 	} else if (view->kind == TB_VIEW_USER_LOST) {
-		tell_user_lost(&to, trace, base, view);
+		pass_user_lost(&to, trace, base, view);
 	} else if (view->kind == TB_VIEW_USER) {
-		tell_user(&to, view->user);
+		pass_user(&to, view->user);
 	} else if (!view->format) {
-		tell_control(&to, view);
+		pass_control(&to, view);
 	} else {
 		for (i = 0; i < view->format->nr_fields; i++) {
 			value.name = view->format->fields[i].name;

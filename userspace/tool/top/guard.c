@@ -18,7 +18,7 @@
 #include <curses.h>
 #include <term.h>
 
-#define TRIES 100			/* of 50 ms: the other process's descriptors may close later */
+#define TRIES 100			/* of 50 ms: files of the other process may close later */
 
 /* The bytes that restore() writes; terminals need about 50 */
 static struct {
@@ -125,7 +125,7 @@ int top_guard_start(struct top_guard *guard, const char *provider)
 	return 0;
 }
 
-static void say(struct top_guard *guard, char what)
+static void notify(struct top_guard *guard, char what)
 {
 	if (guard->pid && write(guard->pipe, &what, 1) != 1)
 		note("the process that cleans up has ended: %s", strerror(errno));
@@ -133,12 +133,12 @@ static void say(struct top_guard *guard, char what)
 
 void top_guard_provider(struct top_guard *guard)
 {
-	say(guard, 'p');
+	notify(guard, 'p');
 }
 
 void top_guard_screen(struct top_guard *guard, bool on)
 {
-	say(guard, on ? 's' : 'e');
+	notify(guard, on ? 's' : 'e');
 }
 
 int top_guard_end(struct top_guard *guard)

@@ -145,7 +145,7 @@ static void draw(struct screen *screen)
 
 /* ---- keys ---- */
 
-static void say(struct screen *screen, const char *text, const char *what)
+static void set_message(struct screen *screen, const char *text, const char *what)
 {
 	snprintf(screen->message, sizeof(screen->message), text, what);
 }
@@ -159,7 +159,7 @@ static void set_interval(struct screen *screen, double seconds)
 	screen->look->interval = seconds;
 }
 
-static void answered(struct screen *screen)
+static void take_answer(struct screen *screen)
 {
 	double seconds;
 
@@ -171,13 +171,13 @@ static void answered(struct screen *screen)
 		break;
 	case PROMPT_INTERVAL:
 		if (parse_seconds(screen->typed, &seconds))
-			say(screen, "'%s' is not a time: seconds, or with ms", screen->typed);
+			set_message(screen, "'%s' is not a time: seconds, or with ms", screen->typed);
 		else
 			set_interval(screen, seconds);
 		break;
 	case PROMPT_SORT:
 		if (!screen->typed[0] || !top_sort_by(screen->look, screen->typed))
-			say(screen, "there is no column '%s'", screen->typed);
+			set_message(screen, "there is no column '%s'", screen->typed);
 		break;
 	default:
 		break;
@@ -193,7 +193,7 @@ static void typed_key(struct screen *screen, int key)
 	case '\n':
 	case '\r':
 	case KEY_ENTER:
-		answered(screen);
+		take_answer(screen);
 		break;
 	case 27:
 		screen->prompt = PROMPT_NONE;
@@ -338,12 +338,12 @@ static void plain_key(struct screen *screen, int key)
 	case KEY_RESIZE:
 		break;
 	default:
-		say(screen, "%s", "h shows the keys");
+		set_message(screen, "%s", "h shows the keys");
 	}
 }
 
 /* Handle all keys that were pressed; true: draw again */
-static bool keys(struct screen *screen)
+static bool handle_keys(struct screen *screen)
 {
 	bool some = false;
 	int key;
@@ -397,8 +397,8 @@ static int sample(struct screen *screen)
 	screen->drawn |= screen->sampler.begun && screen->picture.ns;
 	screen->last = screen->source->ended;
 	if (screen->last)
-		say(screen, "%s has ended: this is its last interval, q quits",
-		    screen->source->called);
+		set_message(screen, "%s has ended: this is its last interval, q quits",
+			    screen->source->called);
 	return result;
 }
 
@@ -418,7 +418,7 @@ static int watch(struct screen *screen, uint32_t rounds)
 					 due < now + LOOK_NS ? due : now + LOOK_NS);
 		if (result < 0)
 			break;
-		if (keys(screen))
+		if (handle_keys(screen))
 			draw(screen);
 		now = top_now();
 		due = begun + (uint64_t)(screen->look->interval * 1e9);

@@ -77,7 +77,7 @@ static int make_own(struct top_source *source)
 }
 
 /* Open another program's provider: it must be recording, and have no reader */
-static int take_other(struct top_source *source)
+static int open_other(struct top_source *source)
 {
 	snprintf(source->name, sizeof(source->name), "%s", source->provider);
 	source->device = open_device(source->provider, TB_DEVICE_NONBLOCK);
@@ -176,7 +176,7 @@ int top_source_open(struct top_source *source)
 
 	source->called = source->name;
 	status = source->input ? open_input(source) :
-		 source->provider ? take_other(source) : make_own(source);
+		 source->provider ? open_other(source) : make_own(source);
 	if (status != EXIT_FINE)
 		return status;
 	if (source->input)
@@ -294,7 +294,7 @@ int top_source_renew(struct top_source *source)
 		source->next = analysis_new(source->trace, NULL);
 		return source->next ? 0 : -ENOMEM;
 	}
-	/* the new one never knows a CPU that does not switch: replace the old one after enough tasks */
+	/* the new one never knows a CPU that does not switch: do not wait for ever */
 	if (!knows_enough(source) && !analysis_task(source->next, source->most))
 		return 0;
 	analysis_free(source->analysis);

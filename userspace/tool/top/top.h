@@ -21,8 +21,8 @@
 /* ---- the process that cleans up (guard.c) ---- */
 
 /**
- * struct top_guard - a process that removes the provider and restores the terminal when this process
- *	has ended in any way
+ * struct top_guard - a process that removes the provider and restores the terminal when this
+ *	process has ended in any way
  * @pid: 0: there is none
  * @pipe: our end of the pipe that it reads
  */
@@ -84,7 +84,7 @@ struct top_source {
 int top_source_open(struct top_source *source);
 /* Read events until @until (ns of CLOCK_MONOTONIC), or a signal; 0, -errno */
 int top_source_read(struct top_source *source, uint64_t until);
-/* Replace an analysis with too many tasks by a new one.  1: done, all counts begin at 0; 0, -errno */
+/* Replace an analysis with too many tasks.  1: done, all counts begin at 0; 0, -errno */
 int top_source_renew(struct top_source *source);
 /* Complains, EXIT_* */
 int top_source_close(struct top_source *source);

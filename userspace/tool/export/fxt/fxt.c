@@ -28,7 +28,7 @@ struct export {
 	uint32_t nr_cpus;
 	unsigned int selection;		/* index of the next change of the selection */
 	struct spans missing;		/* times on CLOCK_MONOTONIC */
-	uint64_t now, monotonic;	/* of the latest event of a CPU: as written, and tb_view.ns */
+	uint64_t now, monotonic;	/* of the latest event: as written, and tb_view.ns */
 	uint64_t beyond, undescribed;
 };
 
@@ -94,7 +94,7 @@ static uint64_t known_until(const struct export *export, uint32_t cpu, uint64_t 
 }
 
 /* Where switches are not selected, the trace does not tell what runs on any CPU. */
-static int take_change(struct export *export, uint64_t from)
+static int apply_change(struct export *export, uint64_t from)
 {
 	uint64_t ns = tb_trace_ns(export->trace, from, TB_TIME_BOOTTIME);
 	uint64_t monotonic = tb_trace_ns(export->trace, from, TB_TIME_MONOTONIC);
@@ -110,19 +110,19 @@ static int take_change(struct export *export, uint64_t from)
 }
 
 /* Apply the changes of the selection up to @ticks */
-static int take_changes(struct export *export, uint64_t ticks)
+static int apply_changes(struct export *export, uint64_t ticks)
 {
 	uint64_t from;
 	int result = 0;
 
 	while (!result && !tb_trace_selection(export->trace, export->selection, &from) &&
 	       from <= ticks)
-		result = take_change(export, from);
+		result = apply_change(export, from);
 	return result;
 }
 
 /* Mark the end of the recording as unknown on CPUs, the last events of which the file lacks */
-static int take_ends(struct export *export)
+static int write_unknown(struct export *export)
 {
 	uint32_t cpu;
 	uint64_t end;
@@ -139,7 +139,7 @@ static int take_ends(struct export *export)
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
-	int result = durable ? 0 : take_changes(export, view->ticks);
+	int result = durable ? 0 : apply_changes(export, view->ticks);
 
 	if (result)
 		return result;
@@ -159,7 +159,7 @@ static int take(struct export *export, const struct tb_view *view)
 	return fxt_events_write(&export->events, view, view_ns(export, view));
 }
 
-static int tell_task(const struct tb_task *task, void *context)
+static int write_task(const struct tb_task *task, void *context)
 {
 	return fxt_thread_renamed(context, task);
 }
@@ -185,7 +185,7 @@ static int run(struct export *export, FILE *out)
 	if (!result)
 		result = spans_of_trace(&export->missing, export->trace, TB_TIME_MONOTONIC);
 	if (!result)
-		result = tb_cursor_each_task(export->cursor, tell_task,
+		result = tb_cursor_each_task(export->cursor, write_task,
 					     &export->threads);
 	while (!result && (result = tb_export_next(export->options, export->cursor,
 						   &view)) > 0) {
@@ -194,13 +194,13 @@ static int run(struct export *export, FILE *out)
 			result = export->out.error;
 	}
 	if (!result)
-		result = take_ends(export);
+		result = write_unknown(export);
 	if (!result)
 		fxt_out_flush(&export->out);
 	return result ? result : export->out.error;
 }
 
-static void say(const struct export *export)
+static void report_left_out(const struct export *export)
 {
 	if (export->beyond)
 		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: readers take no more\n",
@@ -244,7 +244,7 @@ int tb_export_fxt(struct tb_trace *trace, FILE *out,
 			 "the trace cannot be written" :
 			 "the trace cannot be exported", strerror(-result));
 	if (!result && options && options->verbose)
-		say(export);
+		report_left_out(export);
 	if (export) {
 		fxt_user_close(export->user);
 		fxt_events_close(&export->events);

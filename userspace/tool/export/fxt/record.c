@@ -151,7 +151,7 @@ struct fxt_name *fxt_name(struct fxt_out *out, const char *text, size_t length)
 	return out->name_nameless;
 }
 
-static void tell(struct fxt_out *out, const struct fxt_name *name)
+static void write_string(struct fxt_out *out, const struct fxt_name *name)
 {
 	uint64_t record[1 + NAME_MAX_BYTES / 8 + 1];
 	size_t words = 1 + words_of(name->length);
@@ -169,7 +169,7 @@ uint64_t fxt_ref(struct fxt_out *out, struct fxt_name *name)
 		return 0;
 	if (!name->index) {
 		name->index = ++out->last_string;
-		tell(out, name);
+		write_string(out, name);
 	}
 	return name->index;
 }
@@ -252,7 +252,7 @@ static void put_number(struct fxt_out *out, struct fxt_name *name, enum arg_type
 }
 
 __attribute__((format(printf, 3, 4)))
-static void more(struct fxt_out *out, struct fxt_name *name, const char *format, ...)
+static void add_more_number(struct fxt_out *out, struct fxt_name *name, const char *format, ...)
 {
 	char text[64];
 	va_list arguments;
@@ -267,7 +267,7 @@ static void more(struct fxt_out *out, struct fxt_name *name, const char *format,
 void fxt_arg_signed(struct fxt_out *out, struct fxt_name *name, int64_t value)
 {
 	if (out->nr_args >= out->limit)
-		more(out, name, "%" PRId64, value);
+		add_more_number(out, name, "%" PRId64, value);
 	else if (value == (int32_t)value)
 		put_arg(out, name, ARG_INT32, 1, (uint32_t)value);
 	else
@@ -277,7 +277,7 @@ void fxt_arg_signed(struct fxt_out *out, struct fxt_name *name, int64_t value)
 void fxt_arg_unsigned(struct fxt_out *out, struct fxt_name *name, uint64_t value)
 {
 	if (out->nr_args >= out->limit)
-		more(out, name, "%" PRIu64, value);
+		add_more_number(out, name, "%" PRIu64, value);
 	else if (value == (uint32_t)value)
 		put_arg(out, name, ARG_UINT32, 1, (uint32_t)value);
 	else
@@ -290,7 +290,7 @@ void fxt_arg_double(struct fxt_out *out, struct fxt_name *name, double value)
 
 	memcpy(&bits, &value, sizeof(bits));
 	if (out->nr_args >= out->limit)
-		more(out, name, "%.17g", value);
+		add_more_number(out, name, "%.17g", value);
 	else
 		put_number(out, name, ARG_DOUBLE, bits);
 }
@@ -298,7 +298,7 @@ void fxt_arg_double(struct fxt_out *out, struct fxt_name *name, double value)
 void fxt_arg_pointer(struct fxt_out *out, struct fxt_name *name, uint64_t value)
 {
 	if (out->nr_args >= out->limit)
-		more(out, name, "0x%" PRIx64, value);
+		add_more_number(out, name, "0x%" PRIx64, value);
 	else
 		put_number(out, name, ARG_POINTER, value);
 }

@@ -72,7 +72,8 @@ static struct fxt_thread *thread_of(struct fxt_events *events, uint32_t cpu,
 }
 
 /* Write a switch that is not in the trace: @cpu runs @next from @ns on */
-static int go(struct fxt_events *events, uint32_t cpu, const struct fxt_current *next, uint64_t ns)
+static int add_switch(struct fxt_events *events, uint32_t cpu, const struct fxt_current *next,
+		      uint64_t ns)
 {
 	struct fxt_plans *plans = events->plans;
 	struct fxt_current *current = &plans->current[cpu];
@@ -101,7 +102,7 @@ int fxt_events_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns)
 	if (!track)
 		return -ENOMEM;
 	fxt_close_to(events->threads, track, 0, ns, NULL, NULL);
-	return current->known && !current->lost ? go(events, cpu, &lost, ns) : 0;
+	return current->known && !current->lost ? add_switch(events, cpu, &lost, ns) : 0;
 }
 
 int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
@@ -132,7 +133,7 @@ int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,
 	before.prio = prev ? (int32_t)prev_prio : WEIGHT_IDLE;
 	/* another thread is switched out than the last one switched in: a switch is missing */
 	if (current->known && (current->lost || current->tid != before.tid))
-		result = go(events, view->cpu, &before, ns);
+		result = add_switch(events, view->cpu, &before, ns);
 	if (result)
 		return result;
 	put_switch(events, view->cpu, state_of(state),

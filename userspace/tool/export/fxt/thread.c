@@ -75,7 +75,7 @@ void fxt_threads_close(struct fxt_threads *threads)
 
 /* ---- objects ---- */
 
-static void tell_process(struct fxt_out *out, uint64_t koid, struct fxt_name *name)
+static void write_process(struct fxt_out *out, uint64_t koid, struct fxt_name *name)
 {
 	uint64_t ref = fxt_ref(out, name);
 
@@ -84,8 +84,8 @@ static void tell_process(struct fxt_out *out, uint64_t koid, struct fxt_name *na
 	fxt_record_end(out, NULL);
 }
 
-static void tell_thread(struct fxt_threads *threads, const struct fxt_thread *thread,
-			struct fxt_name *name)
+static void write_thread(struct fxt_threads *threads, const struct fxt_thread *thread,
+			 struct fxt_name *name)
 {
 	struct fxt_out *out = threads->out;
 	uint64_t ref = fxt_ref(out, name);
@@ -123,8 +123,8 @@ static void forget_slot(struct fxt_threads *threads, struct fxt_thread *thread)
 	thread->slot = 0;
 }
 
-static int tell(struct fxt_threads *threads, struct fxt_thread *thread, uint64_t process,
-		const char *comm)
+static int write_objects(struct fxt_threads *threads, struct fxt_thread *thread, uint64_t process,
+			 const char *comm)
 {
 	struct fxt_name *name = fxt_name(threads->out, comm, strlen(comm));
 	struct fxt_thread *leader = thread;
@@ -146,15 +146,15 @@ static int tell(struct fxt_threads *threads, struct fxt_thread *thread, uint64_t
 							    (uint32_t)process);
 
 		leader->process_named = true;
-		tell_process(threads->out, process,
-			     task ? fxt_name(threads->out, task->comm, strlen(task->comm)) :
-				    name);
+		write_process(threads->out, process,
+			      task ? fxt_name(threads->out, task->comm, strlen(task->comm)) :
+				     name);
 	}
-	tell_thread(threads, thread, name);
+	write_thread(threads, thread, name);
 	return 0;
 }
 
-static struct fxt_thread *known(struct fxt_threads *threads, uint32_t tid, uint32_t pid)
+static struct fxt_thread *get_thread(struct fxt_threads *threads, uint32_t tid, uint32_t pid)
 {
 	struct fxt_thread *thread = find(threads, tid);
 	const struct tb_task *task;
@@ -162,15 +162,15 @@ static struct fxt_thread *known(struct fxt_threads *threads, uint32_t tid, uint3
 	if (!thread || thread->named)
 		return thread;
 	task = tb_cursor_task(threads->cursor, tid);
-	if (tell(threads, thread, task && task->tgid ? task->tgid : pid,
-		 task ? task->comm : ""))
+	if (write_objects(threads, thread, task && task->tgid ? task->tgid : pid,
+			  task ? task->comm : ""))
 		return NULL;
 	return thread;
 }
 
-static struct fxt_thread *own(struct fxt_threads *threads, struct fxt_thread **at,
-			      uint64_t process, uint32_t cpu, const char *name,
-			      struct fxt_name *process_name, bool *process_named)
+static struct fxt_thread *get_cpu_thread(struct fxt_threads *threads, struct fxt_thread **at,
+					 uint64_t process, uint32_t cpu, const char *name,
+					 struct fxt_name *process_name, bool *process_named)
 {
 	struct fxt_thread *thread;
 	char text[32];
@@ -183,36 +183,36 @@ static struct fxt_thread *own(struct fxt_threads *threads, struct fxt_thread **a
 	thread->process = process;
 	thread->koid = process + 1 + cpu;
 	if (!*process_named)
-		tell_process(threads->out, process, process_name);
+		write_process(threads->out, process, process_name);
 	*process_named = true;
-	tell_thread(threads, thread, fxt_name(threads->out, text, (size_t)
-					      snprintf(text, sizeof(text), name, cpu)));
+	write_thread(threads, thread, fxt_name(threads->out, text, (size_t)
+					       snprintf(text, sizeof(text), name, cpu)));
 	return *at = thread;
 }
 
 struct fxt_thread *fxt_thread_cpu(struct fxt_threads *threads, uint32_t cpu)
 {
-	return own(threads, &threads->cpus[cpu], KOID_CPUS, cpu, "CPU %u",
-		   threads->name_cpus, &threads->cpus_named);
+	return get_cpu_thread(threads, &threads->cpus[cpu], KOID_CPUS, cpu, "CPU %u",
+			      threads->name_cpus, &threads->cpus_named);
 }
 
 struct fxt_thread *fxt_thread(struct fxt_threads *threads, uint32_t cpu, uint32_t tid)
 {
 	if (tid)
-		return known(threads, tid, tid);
-	return own(threads, &threads->idles[cpu], KOID_IDLE, cpu, "swapper/%u",
-		   threads->name_idle, &threads->idles_named);
+		return get_thread(threads, tid, tid);
+	return get_cpu_thread(threads, &threads->idles[cpu], KOID_IDLE, cpu, "swapper/%u",
+			      threads->name_idle, &threads->idles_named);
 }
 
 struct fxt_thread *fxt_thread_lost(struct fxt_threads *threads, uint32_t cpu)
 {
-	return own(threads, &threads->losts[cpu], KOID_LOST, cpu, "events lost, CPU %u",
-		   threads->name_lost, &threads->losts_named);
+	return get_cpu_thread(threads, &threads->losts[cpu], KOID_LOST, cpu, "events lost, CPU %u",
+			      threads->name_lost, &threads->losts_named);
 }
 
 struct fxt_thread *fxt_thread_of(struct fxt_threads *threads, uint32_t pid, uint32_t tid)
 {
-	return known(threads, tid, pid);
+	return get_thread(threads, tid, pid);
 }
 
 int fxt_thread_renamed(struct fxt_threads *threads, const struct tb_task *task)
@@ -227,7 +227,7 @@ int fxt_thread_renamed(struct fxt_threads *threads, const struct tb_task *task)
 	if (thread->named && thread->process == (task->tgid ? task->tgid : task->tid) &&
 	    !strcmp(thread->comm, task->comm))
 		return 0;
-	return tell(threads, thread, task->tgid ? task->tgid : task->tid, task->comm);
+	return write_objects(threads, thread, task->tgid ? task->tgid : task->tid, task->comm);
 }
 
 /* ---- events ---- */

@@ -109,8 +109,8 @@ void fxt_user_popped(void *context, const struct fxt_open *open)
 }
 
 /* Let the writer draw on the track of its thread, unless another one draws there now */
-static void find_track(struct fxt_user *user, struct writer *writer,
-		       struct fxt_thread *thread, const struct tb_user *record)
+static void choose_track(struct fxt_user *user, struct writer *writer,
+			 struct fxt_thread *thread, const struct tb_user *record)
 {
 	const struct writer *owner;
 
@@ -423,7 +423,7 @@ int fxt_user_write(struct fxt_user *user, const struct tb_view *view, uint64_t n
 					  strlen(record->category));
 	if (record->type != TB_REC_MARK && view->kind != TB_VIEW_USER_LOST)
 		drawn.name = fxt_name(user->out, record->name, strlen(record->name));
-	find_track(user, drawn.writer, drawn.thread, record);
+	choose_track(user, drawn.writer, drawn.thread, record);
 	if (view->kind == TB_VIEW_USER_LOST)
 		return put_lost(user, &drawn);
 	switch (record->type) {

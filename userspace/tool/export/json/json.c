@@ -461,7 +461,7 @@ static int run(struct job *job, const struct tb_export_options *options)
 	return result;
 }
 
-static void say(const struct json *json)
+static void report_left_out(const struct json *json)
 {
 	user_slices_say(json->writers.unmatched, json->writers.deep, json->writers.many);
 	if (json->no_numbers)
@@ -492,7 +492,7 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 		result = run(job, options);
 	}
 	if (!result && options->verbose)
-		say(&job->json);
+		report_left_out(&job->json);
 	slices_close(job->slices);
 	spans_free(&job->missing);
 	json_fields_close(job->json.fields);

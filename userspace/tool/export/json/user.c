@@ -23,8 +23,8 @@ static struct json_thread *thread_of_writer(struct json *json,
 }
 
 /* Set the track that the writer draws on: its thread, unless another writer draws there now */
-static void find_track(struct json *json, struct user_writer *writer,
-		       const struct tb_user *record)
+static void choose_track(struct json *json, struct user_writer *writer,
+			 const struct tb_user *record)
 {
 	struct json_thread *thread = NULL;
 	uint32_t self = record->writer + 1;
@@ -223,7 +223,7 @@ void json_user(struct json *json, const struct tb_view *view, uint64_t ns,
 		json->error = -ENOMEM;
 		return;
 	}
-	find_track(json, writer, record);
+	choose_track(json, writer, record);
 	if (json->error)
 		return;
 	if (view->kind == TB_VIEW_USER_LOST) {

@@ -119,8 +119,8 @@ static uint64_t uuid_of(const struct device *device, const struct lane *lane)
 	return UUID_BLOCK | (uint64_t)device->number << 8 | (uint64_t)(lane - device->lanes);
 }
 
-static void tell_lane(struct pf_block *block, const struct device *device,
-		      struct lane *lane)
+static void describe_lane(struct pf_block *block, const struct device *device,
+			  struct lane *lane)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
@@ -296,7 +296,7 @@ int pf_block_write(struct pf_block *block, const struct tb_view *view, uint64_t 
 	block->left_out += !lane && !result;
 	if (lane) {
 		if (!lane->told)
-			tell_lane(block, device, lane);
+			describe_lane(block, device, lane);
 		*lane = (struct lane){ true, true, sector, sectors, 0, ns };
 		write_issue(block, request, view, device, lane, ns);
 	}

@@ -71,7 +71,7 @@ static void put_items(struct writer *to, const struct pf_step *step,
 }
 
 /* Write the name of a function, once; Perfetto looks it up by the address */
-static void tell_symbol(struct pf_plans *plans, uint64_t address)
+static void write_symbol(struct pf_plans *plans, uint64_t address)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Perfetto__Protos__InternedData names = PERFETTO__PROTOS__INTERNED_DATA__INIT;
@@ -130,7 +130,7 @@ static void put_step(struct writer *to, const struct pf_step *step,
 		return;
 	switch (step->kind) {
 	case STEP_FUNCTION:
-		tell_symbol(plans, value);
+		write_symbol(plans, value);
 		/* fallthrough */
 	case STEP_NUMBER:
 		put_number(to, step, value);

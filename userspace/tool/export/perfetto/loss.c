@@ -36,7 +36,7 @@ static void describe(struct pf_losses *losses, uint64_t uuid, uint64_t parent, c
 	pf_write_packet(losses->out, PF_SEQUENCE_SYSTEM, &packet);
 }
 
-static void tell_track(struct pf_losses *losses, uint64_t uuid, const struct tb_view *view)
+static void describe_track(struct pf_losses *losses, uint64_t uuid, const struct tb_view *view)
 {
 	char name[96];
 
@@ -119,7 +119,7 @@ int pf_loss_write(struct pf_losses *losses, const struct tb_view *view, uint64_t
 	if (!track)
 		return -ENOMEM;
 	if (!track->told)
-		tell_track(losses, uuid, view);
+		describe_track(losses, uuid, view);
 	track->told = true;
 	if (first < track->until)
 		first = track->until;

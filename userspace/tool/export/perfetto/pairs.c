@@ -322,7 +322,7 @@ static int end(struct pf_pairs *found, const struct part *part, struct stack *st
 	return result ? result : PF_PAIR_KNOWN;
 }
 
-static int exited(struct pf_pairs *found, uint32_t tid, uint64_t ns)
+static int end_thread(struct pf_pairs *found, uint32_t tid, uint64_t ns)
 {
 	struct stack *stack = map_get(&found->threads, tid);
 
@@ -341,7 +341,7 @@ static int take_switch(struct pf_pairs *found, const struct part *part,
 		result = end_above(found, irqs, 0, 0);
 	if (!result && part->state && !tb_field_u64(view, part->state, &state) && state & DEAD &&
 	    !tb_field_u64(view, part->tid, &tid))
-		result = exited(found, (uint32_t)tid, ns);
+		result = end_thread(found, (uint32_t)tid, ns);
 	return result;
 }
 
@@ -355,7 +355,7 @@ int pf_pairs_take(struct pf_pairs *found, const struct tb_view *view, uint32_t t
 	if (part->is_switch)
 		result = take_switch(found, part, view, ns);
 	else if (part->is_exit && !found->switches)
-		result = exited(found, tid, ns);
+		result = end_thread(found, tid, ns);
 	if (result || !(part->is_begin || part->is_end))
 		return result ? result : PF_PAIR_KNOWN;
 	if (part->key && tb_field_u64(view, part->key, &key))
@@ -368,7 +368,7 @@ int pf_pairs_take(struct pf_pairs *found, const struct tb_view *view, uint32_t t
 }
 
 /* Put slices that began before @last in doubt from @ns on; true: others are still certain */
-static bool doubt(struct stack *stack, uint64_t ns, uint64_t last)
+static bool put_in_doubt(struct stack *stack, uint64_t ns, uint64_t last)
 {
 	bool sure = false;
 	uint32_t i;
@@ -398,7 +398,7 @@ int pf_pairs_lost(struct pf_pairs *found, uint32_t cpu, uint32_t tid, uint64_t n
 	if (!result && stack && stack->depth && stack->open[stack->depth - 1].begin < last)
 		result = end_above(found, stack, 0, ns);
 	while ((stack = *list)) {
-		if (doubt(stack, ns, last)) {
+		if (put_in_doubt(stack, ns, last)) {
 			list = &stack->next;
 			continue;
 		}

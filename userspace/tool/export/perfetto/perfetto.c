@@ -164,7 +164,8 @@ static int take_user(struct export *export, const struct tb_view *view)
 }
 
 /* Write the stacks and counters of @view as a sample */
-static int take_extras(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
+static int write_extras(struct export *export, const struct tb_view *view, uint32_t tid,
+			uint64_t ns)
 {
 	const struct tb_task *task = tb_cursor_task(export->cursor, tid);
 
@@ -179,7 +180,8 @@ static int take_extras(struct export *export, const struct tb_view *view, uint32
 }
 
 /* Update requests, threads and pairs.  Return how the event is to be written (PF_PAIR_*), -errno */
-static int follow(struct export *export, const struct tb_view *view, uint32_t tid, uint64_t ns)
+static int update_parts(struct export *export, const struct tb_view *view, uint32_t tid,
+			uint64_t ns)
 {
 	int result;
 
@@ -201,7 +203,7 @@ static int take_event(struct export *export, const struct tb_view *view)
 		return result;
 	ring->tid = tid;
 	if (view->format) {
-		how = follow(export, view, tid, ns);
+		how = update_parts(export, view, tid, ns);
 		if (how < 0)
 			return how;
 		done = pf_sched_take(export->sched, ring, view, ns);
@@ -219,7 +221,7 @@ static int take_event(struct export *export, const struct tb_view *view)
 		export->undescribed++;
 	if (ring->current.known && !ring->current.lost)
 		ring->tid = ring->current.tid;
-	return take_extras(export, view, tid, ns);
+	return write_extras(export, view, tid, ns);
 }
 
 /*
@@ -244,7 +246,7 @@ static uint64_t known_from(const struct export *export, unsigned int cpu, uint64
 }
 
 /* Where switches are not selected, the trace does not tell what runs on any CPU. */
-static int take_change(struct export *export, uint64_t from)
+static int apply_change(struct export *export, uint64_t from)
 {
 	uint64_t ns = ticks_ns(export, from);
 	uint64_t monotonic = tb_trace_ns(export->trace, from, TB_TIME_MONOTONIC);
@@ -261,21 +263,21 @@ static int take_change(struct export *export, uint64_t from)
 }
 
 /* Apply the changes of the selection up to @ticks */
-static int take_changes(struct export *export, uint64_t ticks)
+static int apply_changes(struct export *export, uint64_t ticks)
 {
 	uint64_t from;
 	int result = 0;
 
 	while (!result && !tb_trace_selection(export->trace, export->selection, &from) &&
 	       from <= ticks)
-		result = take_change(export, from);
+		result = apply_change(export, from);
 	return result;
 }
 
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
-	int result = durable ? 0 : take_changes(export, view->ticks);
+	int result = durable ? 0 : apply_changes(export, view->ticks);
 
 	if (result)
 		return result;
@@ -299,7 +301,7 @@ static int take(struct export *export, const struct tb_view *view)
 /* ---- the export ---- */
 
 /* Set @ns to the time of the first clock record or event, the earlier of both; 0: there is none */
-static int start_of(struct export *export, uint64_t *ns)
+static int find_start(struct export *export, uint64_t *ns)
 {
 	const struct tb_clock_sync *syncs;
 	struct tb_cursor *cursor;
@@ -335,7 +337,7 @@ static int write_start(struct export *export)
 	result = pf_write_accounting(&export->out, export->accounting, export->nr_rings,
 				false);
 	if (!result)
-		result = start_of(export, &ns);
+		result = find_start(export, &ns);
 	if (!result)
 		result = pf_tasks_begin(export->tasks, ns);
 	return result;
@@ -391,7 +393,7 @@ static int write_end(struct export *export)
 			      true);
 }
 
-static void say(const struct export *export)
+static void report_left_out(const struct export *export)
 {
 	if (export->beyond)
 		fprintf(stderr, "%" PRIu64 " events of CPUs from %u on were left out: Perfetto takes no more\n",
@@ -516,7 +518,7 @@ int tb_export_perfetto(struct tb_trace *trace, FILE *out,
 			 "the trace cannot be written" :
 			 "the trace cannot be exported", strerror(-result));
 	if (!result && options && options->verbose)
-		say(export);
+		report_left_out(export);
 	if (export) {
 		close_parts(export);
 		free(export);

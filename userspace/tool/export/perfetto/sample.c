@@ -17,7 +17,7 @@
 #include "tool/command/number.h"
 #include "tool/show/frames.h"
 
-#define STACK_MAX	(4 * TB_STACK_MAX)	/* frames: the kernel's and the program's, some inlined */
+#define STACK_MAX	(4 * TB_STACK_MAX)	/* frames of a sample, with inlined ones */
 #define KNOWN_MAX	32768	/* frames and callstacks of a stream */
 #define COUNTERS_MAX	32
 #define NEW_MAX		STACK_MAX
@@ -31,7 +31,7 @@ enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
  * function), a file (key: address of the name), or a callstack (key: numbers of its frames).
  */
 struct known {
-	uint32_t kind;		/* MAPPING_KERNEL, MAPPING_USER: a frame; MAPPING_FILE; 0: a callstack */
+	uint32_t kind;		/* MAPPING_KERNEL or _USER: a frame; MAPPING_FILE; 0: a callstack */
 	uint32_t count;
 	uint64_t iid;
 	uint64_t key[];

@@ -148,7 +148,8 @@ static bool name_of(const struct pf_sched *sched, const struct tb_view *view, ui
 /* ---- switches that were not recorded ---- */
 
 /* Write a switch to @to as an event, because a column does not name the thread before */
-static int go(struct pf_ring *ring, const struct pf_current *to, int64_t prev_state, uint64_t ns)
+static int add_switch(struct pf_ring *ring, const struct pf_current *to, int64_t prev_state,
+		      uint64_t ns)
 {
 	Perfetto__Protos__SchedSwitchFtraceEvent message =
 		PERFETTO__PROTOS__SCHED_SWITCH_FTRACE_EVENT__INIT;
@@ -204,10 +205,10 @@ int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_
 	if (!name_of(sched, view, ring->cpu, is_switch ? part->prev_comm : NULL, tid, to.comm))
 		to.comm[0] = 0;
 	if (stays)
-		return go(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, ns);
+		return add_switch(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, ns);
 	if (ring->from && ring->from < ns)
 		ns = ring->from > sched->begun_at ? ring->from : sched->begun_at;
-	return go(ring, &to, first ? 0 : STATE_IDLE, ns);
+	return add_switch(ring, &to, first ? 0 : STATE_IDLE, ns);
 }
 
 int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, uint64_t last)
@@ -217,7 +218,7 @@ int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, 
 	int result = 0;
 
 	if (sched->switches && ring->current.known && !ring->current.lost)
-		result = go(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, first);
+		result = add_switch(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, first);
 	ring->from = last;
 	return result;
 }

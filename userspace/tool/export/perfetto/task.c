@@ -87,7 +87,7 @@ int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns)
 	return result ? result : pf_write_tasks(tasks->out, tasks->cursor, ns);
 }
 
-static void tell(struct pf_tasks *tasks, void **slot)
+static void write_pending(struct pf_tasks *tasks, void **slot)
 {
 	struct newcomer *newcomer = *slot;
 
@@ -97,7 +97,7 @@ static void tell(struct pf_tasks *tasks, void **slot)
 	*slot = NULL;
 }
 
-static int forked(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns)
+static int note_fork(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns)
 {
 	void **slot = map_at(&tasks->newcomers, task->tid);
 	struct newcomer *newcomer = slot ? *slot : NULL;
@@ -109,7 +109,7 @@ static int forked(struct pf_tasks *tasks, const struct tb_task *task, uint64_t n
 		*slot = NULL;
 		return tasks->out->error;
 	}
-	tell(tasks, slot);		/* an earlier thread with the same number */
+	write_pending(tasks, slot);		/* an earlier thread with the same number */
 	newcomer = calloc(1, sizeof(*newcomer));
 	if (!newcomer)
 		return -ENOMEM;
@@ -138,7 +138,7 @@ int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t
 		return -ENOMEM;
 	newcomer = map_get(&tasks->newcomers, thread->tid);
 	if (thread->flags & TB_THREAD_FORK && tasks->forks)
-		return forked(tasks, task, ns);
+		return note_fork(tasks, task, ns);
 	if (newcomer && newcomer->pending)	/* keep the time of the first record */
 		newcomer->task = *task;
 	else
@@ -175,6 +175,6 @@ int pf_tasks_finish(struct pf_tasks *tasks)
 
 	for (i = 0; i < tasks->newcomers.nr_slots; i++)
 		if (tasks->newcomers.slots[i].used)
-			tell(tasks, &tasks->newcomers.slots[i].value);
+			write_pending(tasks, &tasks->newcomers.slots[i].value);
 	return tasks->out->error;
 }

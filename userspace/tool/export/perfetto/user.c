@@ -341,8 +341,8 @@ static struct pf_known *process_of(struct pf_user *user,
 }
 
 /* Set the track that the writer draws on: its thread's, unless another writer draws there now */
-static void find_track(struct pf_user *user, struct user_writer *writer,
-		       const struct tb_user *record)
+static void choose_track(struct pf_user *user, struct user_writer *writer,
+			 const struct tb_user *record)
 {
 	struct pf_known *above, *child;
 	uint32_t self = record->writer + 1;
@@ -514,7 +514,7 @@ int pf_user_write(struct pf_user *user, const struct tb_view *view,
 
 	if (!writer)
 		return -ENOMEM;
-	find_track(user, writer, record);
+	choose_track(user, writer, record);
 	if (user->failed)
 		return -ENOMEM;
 	if (view->kind == TB_VIEW_USER_LOST) {

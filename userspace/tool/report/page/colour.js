@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Colours.  A task has the same colour everywhere.  States differ in colours that users can tell apart without
- * seeing red and green, and in height.
+ * Colours.  A task has the same colour everywhere.  States differ in colours that users can tell
+ * apart without seeing red and green, and in height.
  */
 
 function hash(text) {
@@ -65,7 +65,8 @@ export class Colours {
 		this.css = names;
 		for (const [name, text] of Object.entries(names))
 			this[name] = hex(text);
-		/* tasks that differ only in numbers at the end (kworker/0:1, nginx-3) get the same colour */
+		/* tasks that differ only in numbers at the end (kworker/0:1, nginx-3) get the same
+		 * colour */
 		const byName = (text) => {
 			const value = hash(text.replace(/[\d:/_-]+\w?$/, ''));
 			const hue = value % 30 * 12, level = (value >>> 8) % 3;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draw the lanes.  Slices narrower than two pixels share a bar of one pixel: its height is the share of
- * the pixel's time that they cover, its colour that of the longest slice that begins there.  So the cost of a
- * frame depends on the number of pixels, not of slices.
+ * Draw the lanes.  Slices narrower than two pixels share a bar of one pixel: its height is the
+ * share of the pixel's time that they cover, its colour that of the longest slice that begins
+ * there.  So the cost of a frame depends on the number of pixels, not of slices.
  */
 import { cut, offset } from './format.js';
 import { Extremes } from './row.js';
@@ -182,7 +182,8 @@ export class Drawing {
 		return false;
 	}
 
-	/* For all visible items: call @wide for each with two pixels or more, @narrow for those that share a pixel */
+	/* For all visible items: call @wide for each with two pixels or more, @narrow for those
+	 * that share a pixel */
 	each(row, wide, narrow) {
 		const { from, to } = this.viewport, perPixel = this.perPixel, left = this.left;
 		const begin = row.begin, end = row.end, count = row.count;

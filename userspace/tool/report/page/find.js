@@ -31,7 +31,8 @@ export class Find {
 		return a.begin !== b.begin ? a.begin < b.begin : a.number !== b.number ? a.number < b.number : a.index < b.index;
 	}
 
-	/** The hit after (@direction 1) or before (-1) @from: { begin, number of the row, index }; null: none */
+	/** The hit after (@direction 1) or before (-1) @from: { begin, number of the row, index };
+	 * null: none */
 	next(direction, from) {
 		let best = null;
 

@@ -5,7 +5,8 @@
 
 const THIN = '\u202f';
 
-/* Round as C's printf(), so that numbers equal those of "tracebuf report": exactly half goes to the even digit */
+/* Round as C's printf(), so that numbers equal those of "tracebuf report": exactly half goes to the
+ * even digit */
 function fixed(value, places) {
 	const scaled = value * 10 ** places;
 	const low = Math.floor(scaled);

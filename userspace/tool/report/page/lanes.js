@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lanes from top to bottom: CPUs, then processes with their threads.  A lane has strips; the rows of a strip
- * are drawn over each other.
+ * Lanes from top to bottom: CPUs, then processes with their threads.  A lane has strips; the rows
+ * of a strip are drawn over each other.
  */
 
 /* In CSS pixels */

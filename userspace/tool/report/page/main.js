@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page: read its data, show it, pass input to its parts.  In the browser's console "tracebuf" has the data
- * and the view: tracebuf.model, tracebuf.report, tracebuf.viewport.
+ * The page: read its data, show it, pass input to its parts.  In the browser's console "tracebuf"
+ * has the data and the view: tracebuf.model, tracebuf.report, tracebuf.viewport.
  */
 import { duration, grouped, moment } from './format.js';
 import { byId, element, plain } from './element.js';
@@ -348,7 +348,8 @@ class View {
 		byId('hits').textContent = `${grouped(this.find.ordinal(here))} of ${grouped(this.find.count)}`;
 	}
 
-	/** Show @length ns of the trace from time @from (BigInt) on, and the lane of thread @tid (null: any) */
+	/** Show @length ns of the trace from time @from (BigInt) on, and the lane of thread @tid
+	 * (null: any) */
 	goTo(from, length, tid) {
 		const begin = Number(from - this.model.begin);
 
@@ -366,8 +367,8 @@ class View {
 	}
 }
 
-/* Columns of times with a duration, which is in the column before, or else the first one: the duration begins (1)
- * or ends (-1) at that time.  Other times are moments */
+/* Columns of times with a duration, which is in the column before, or else the first one: the
+ * duration begins (1) or ends (-1) at that time.  Other times are moments */
 const SIDES = { begin: 1, from: 1, time: -1 };
 
 /* The span of a time in a table: [begin (BigInt), length] */

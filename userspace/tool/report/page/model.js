@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs, threads and processes, from the rows of the timeline.  States of threads follow from their runs: when
- * each began and ended, the state at its end, and the wake-up.
+ * CPUs, threads and processes, from the rows of the timeline.  States of threads follow from their
+ * runs: when each began and ended, the state at its end, and the wake-up.
  */
 import { Row } from './row.js';
 
@@ -45,7 +45,8 @@ function inOrder(row) {
 		if (row[key])
 			row[key] = row[key].map((_, i) => row[key][order[i]]);
 	row.order = order;
-	/* give the time of an overlap to the first item: looking up pixels needs items that do not overlap */
+	/* give the time of an overlap to the first item: looking up pixels needs items that do not
+	 * overlap */
 	for (let i = 1; i < row.count; i++) {
 		row.begin[i] = Math.max(row.begin[i], row.end[i - 1]);
 		row.end[i] = Math.max(row.end[i], row.begin[i]);
@@ -170,7 +171,8 @@ export class Model {
 		this.runRows = rows;
 	}
 
-	/** The run of a CPU that an item of a thread's row of runs is: [row, index]; any other item is itself */
+	/** The run of a CPU that an item of a thread's row of runs is: [row, index]; any other item
+	 * is itself */
 	origin(row, index) {
 		return row.state === 'running' ? [this.runRows[row.row[index]], row.index[index]] : [row, index];
 	}
@@ -194,7 +196,8 @@ export class Model {
 		if (/^[XZ]/.test(state))
 			return;
 		if (row.doubt[at] || !state) {
-			/* a thread that runs at the end has no state after it, unless events are missing there */
+			/* a thread that runs at the end has no state after it, unless events are
+			 * missing there */
 			if (!last || this.lostIn(begin, end))
 				spans.unknown.add(begin, end);
 			return;
@@ -253,8 +256,8 @@ export class Model {
 			thread.rows.sort((a, b) => order[a.kind] - order[b.kind] || a.id - b.id || a.sub - b.sub);
 	}
 
-	/* For --why: give rows of causes to their threads, the outermost first, and note the cause and thread of each
-	 * name */
+	/* For --why: give rows of causes to their threads, the outermost first, and note the cause
+	 * and thread of each name */
 	makeCauses() {
 		this.causes = new Map();
 		for (const row of this.of('why').sort((a, b) => a.sub - b.sub)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The whole trace in a strip: how busy all CPUs are, where events are missing, and the part that is visible
- * below.  Dragging moves that part.
+ * The whole trace in a strip: how busy all CPUs are, where events are missing, and the part that is
+ * visible below.  Dragging moves that part.
  */
 import { Paint } from './paint.js';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A picture in memory, which is filled with tens of thousands of rectangles in each frame and then copied to a
- * canvas.  Texts are drawn on the canvas.
+ * A picture in memory, which is filled with tens of thousands of rectangles in each frame and then
+ * copied to a canvas.  Texts are drawn on the canvas.
  */
 
 export class Paint {

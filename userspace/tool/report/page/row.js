@@ -12,7 +12,8 @@ export class Row {
 		this.begin = begin;
 		this.end = end;
 		this.count = begin.length;
-		/* made by prepare(): the duration of all items before item i, and a tree of the longest items */
+		/* made by prepare(): the duration of all items before item i, and a tree of the
+		 * longest items */
 		this.sums = null;
 		this.tree = null;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The report's sections: title, notes, chart, table.  A cell shows a rounded number with its unit; data-value
- * and the tooltip have it exactly.
+ * The report's sections: title, notes, chart, table.  A cell shows a rounded number with its unit;
+ * data-value and the tooltip have it exactly.
  */
 import { bytes, duration, grouped, micro, moment, percent } from './format.js';
 import { element, plain } from './element.js';

@@ -275,7 +275,7 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 }
 
 /* Draw the end of a CPU as unknown if the part or the file lacks its last events */
-static void take_untold(struct timeline *t)
+static void put_untold(struct timeline *t)
 {
 	struct row *row;
 	uint64_t since;
@@ -503,7 +503,7 @@ int timeline_end(struct timeline *t, const struct tb_cursor *cursor, bool broken
 	t->cursor = cursor;
 	t->broken = broken && !t->left_out;
 	slices_finish(t->slices);
-	take_untold(t);
+	put_untold(t);
 	report_users_end(&t->users, t->cut);
 	if (make_threads(t) || rows_failed(t->rows) || t->ends.failed)
 		return -ENOMEM;

@@ -15,7 +15,7 @@
  * 5 double, 6 signed and a string for it.  Kinds of rows: run, irq, softirq, cpu_event, lost of a
  * CPU; call, event of a thread; user, user_event, user_lost of a writer; counter of a process; why
  * of a thread.  The timeline ends at "cut", before "end" only if events are left out.  "sub" tells
- * rows of the same kind and id apart: depths of interrupts, of causes, of programs' slices; counters.
+ * rows of one kind and id apart: depths of interrupts, of causes, of programs' slices; counters.
  *
  * A column has a number for each item of the row: seven bits a byte, the lowest first; the sign of
  * signed numbers is the lowest bit.  The first begin is relative to the page's "begin".  enum

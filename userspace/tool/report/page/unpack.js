@@ -144,7 +144,8 @@ function numbers(data, count, type, signed = false) {
 	return values;
 }
 
-/* Read begin and end, ns since the trace began, and doubt: 0 whole, 1 events are missing, 2 no end in the trace */
+/* Read begin and end, ns since the trace began, and doubt: 0 whole, 1 events are missing, 2 no end
+ * in the trace */
 function times(row, data) {
 	const reader = new Reader(data);
 	let last = 0;
