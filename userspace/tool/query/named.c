@@ -30,7 +30,7 @@ const struct query_named query_named[] = {
 	  "       round(sum(waited) / 1e6, 3) AS waited_ms\n"
 	  "  FROM run_slices WHERE tid GROUP BY pid, tid ORDER BY sum(duration) DESC, tid LIMIT 25",
 	  "run_slices" },
-	{ "cpus", "how busy each CPU was, and with what",
+	{ "cpus", "how busy each CPU was: tasks, interrupts, softirqs",
 	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"
 	  "       round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
 	  "             (SELECT -total(step * time) FROM run_edges AS e WHERE e.cpu = slices.cpu), 1) AS percent,\n"
@@ -57,7 +57,7 @@ const struct query_named query_named[] = {
 	  "  FROM thread_states GROUP BY tid\n"
 	  " ORDER BY runnable_ms DESC, tid LIMIT 25",
 	  "thread_states" },
-	{ "wakeups", "the worst wake-ups, who woke, and what that CPU ran meanwhile most",
+	{ "wakeups", "the worst wake-ups, their wakers, and the task that the CPU ran most meanwhile",
 	  "WITH worst AS MATERIALIZED (\n"
 	  "  SELECT * FROM wakeup_latency ORDER BY latency DESC, woken, tid LIMIT 20),\n"
 	  "ran AS MATERIALIZED (\n"
@@ -96,7 +96,7 @@ const struct query_named query_named[] = {
 	  "       round(max(latency) / 1e3, 1) AS worst_us\n"
 	  "  FROM wakeup_latency GROUP BY tid ORDER BY max(latency) DESC, tid LIMIT 25",
 	  "wakeup_latency" },
-	{ "off-cpu", "the longest stretches without a CPU, and who woke",
+	{ "off-cpu", "the longest stretches off the CPU, and the wakers",
 	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, state, round(waited / 1e6, 3) AS waited_ms,\n"
 	  "       waker_comm, waker_tid, " SECONDS("start") "\n"
 	  "  FROM off_cpu WHERE whole ORDER BY duration DESC, off_cpu.start, tid LIMIT 25",
@@ -138,11 +138,11 @@ const struct query_named query_named[] = {
 	  "       " SECONDS("start") "\n"
 	  "  FROM block_io WHERE whole ORDER BY duration DESC, block_io.start, sector LIMIT 25",
 	  "block_io" },
-	{ "events", "how many of each event",
+	{ "events", "number of each event",
 	  "SELECT system, event, sum(events) AS count FROM event_types\n"
 	  " GROUP BY system, event HAVING sum(events) ORDER BY sum(events) DESC, system, event",
 	  "" },
-	{ "event-threads", "who caused how many events",
+	{ "event-threads", "number of events by thread",
 	  "SELECT _comm AS comm, _tid AS tid, count(*) AS events FROM events\n"
 	  " GROUP BY _comm, _tid ORDER BY count(*) DESC, _tid, _comm LIMIT 25",
 	  "" },
@@ -150,7 +150,7 @@ const struct query_named query_named[] = {
 	  "SELECT cpu, tid, events, at_most, overwritten, dropped, oversize, cause, first,\n"
 	  "       round((last - first) / 1e6, 3) AS ms FROM losses ORDER BY first, cpu, tid",
 	  "" },
-	{ "user-slices", "what programs did, by category and name",
+	{ "user-slices", "slices of programs by category and name",
 	  "SELECT category, name, count(*) AS count, sum(duration IS NULL) AS unended,\n"
 	  "       round(sum(duration) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms\n"
 	  "  FROM user_slices GROUP BY category, name ORDER BY sum(duration) DESC, category, name",

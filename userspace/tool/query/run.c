@@ -90,7 +90,7 @@ static int report_unknown_table(struct query *query, const char *sql, const char
 		 nearest_text(&offer.nearest, text, sizeof(text)));
 	if (at)
 		show_place(sql, (size_t)(at - sql));
-	note("tracebuf query --schema %s shows what there is", query->file);
+	note("tracebuf query --schema %s lists tables and columns", query->file);
 	return EXIT_WRONG;
 }
 
@@ -136,7 +136,7 @@ static int report_error(struct query *query, const char *sql)
 		return report_unknown_column(query, sql, message, name, offset);
 	if (!strcmp(message, "not authorized") || strstr(message, "prohibited") ||
 	    strstr(message, "may not be modified"))
-		return complain("a trace is only read: tables may be made with CREATE TEMP TABLE or VIEW");
+		return complain("a trace is only read: create tables with CREATE TEMP TABLE or VIEW");
 	complain("%s", message);
 	if (offset >= 0)
 		show_place(sql, (size_t)offset);
@@ -146,7 +146,7 @@ static int report_error(struct query *query, const char *sql)
 static int report_trace_error(struct query *query, int error)
 {
 	if (query_stopped)
-		return complain("interrupted: there is more than what was shown");
+		return complain("interrupted: not all rows were shown");
 	return complain("%s: %s", query->file, query->db->message[0] ?
 			query->db->message : strerror(-error));
 }
@@ -193,7 +193,7 @@ static int step(struct query *query, sqlite3_stmt *statement, const char *sql,
 			break;
 	}
 	if (query_stopped)
-		return complain("interrupted: there is more than what was shown");
+		return complain("interrupted: not all rows were shown");
 	if (result != SQLITE_DONE)
 		return query->db->error ? report_trace_error(query, query->db->error) :
 					  report_error(query, sql);
@@ -238,6 +238,6 @@ int query_run(struct query *query, const char *sql, enum query_format format,
 		sqlite3_finalize(statement);
 	}
 	if (status == EXIT_FINE && !some)
-		return complain("there is no statement in what is asked");
+		return complain("there is no statement to run");
 	return status;
 }

@@ -34,7 +34,6 @@ struct shape {
 
 struct print_format {
 	const struct tb_trace *trace;
-	struct symbols *symbols;
 	struct tep_handle *tep;
 	struct trace_seq text;
 	struct shape *shapes;		/* by index of the format */
@@ -99,7 +98,6 @@ struct print_format *print_format_open(const struct tb_trace *trace,
 	if (!print)
 		return NULL;
 	print->trace = trace;
-	print->symbols = symbols;
 	print->record = calloc(1, RECORD);
 	print->shapes = calloc(tb_trace_formats(trace) + 1,
 			       sizeof(*print->shapes));
@@ -129,12 +127,6 @@ void print_format_close(struct print_format *print)
 	free(print->shapes);
 	free(print->record);
 	free(print);
-}
-
-int print_format_symbol(struct print_format *print, uint64_t address,
-			const char *name)
-{
-	return symbols_add(print->symbols, address, name);
 }
 
 /* ---- formats ---- */

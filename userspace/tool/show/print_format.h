@@ -21,10 +21,6 @@ struct print_format *print_format_open(const struct tb_trace *trace,
 				       struct symbols *symbols);
 void print_format_close(struct print_format *print);
 
-/* Add function @name at @address; call it before the first event that shows it.  -ENOMEM */
-int print_format_symbol(struct print_format *print, uint64_t address,
-			const char *name);
-
 /**
  * print_format_event - write the text of an event, NUL-terminated, on one line
  * Return: like snprintf().  -ENOTSUP: there is no usable print format (simple events, control

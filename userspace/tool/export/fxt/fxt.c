@@ -121,7 +121,7 @@ static int apply_changes(struct export *export, uint64_t ticks)
 	return result;
 }
 
-/* Mark the end of the recording as unknown on CPUs, the last events of which the file lacks */
+/* Mark CPUs as unknown after their last event, if the file lacks later ones */
 static int write_unknown(struct export *export)
 {
 	uint32_t cpu;

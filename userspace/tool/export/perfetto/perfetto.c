@@ -343,7 +343,7 @@ static int write_start(struct export *export)
 	return result;
 }
 
-/* Mark the end of the recording as unknown on CPUs, the last events of which the file lacks */
+/* Mark CPUs as unknown after their last event, if the file lacks later ones */
 static int write_unknown(struct export *export)
 {
 	struct pf_ring *ring;
