@@ -476,7 +476,7 @@ fi
 # ---- told to stop ----
 
 # It is waited for, not slept for: rows come before the signal is sent
-what="told to stop: it says that there is more"
+what="a signal: it says that rows are missing"
 ok=1
 mkfifo rows
 "$TRACEBUF" query --csv kernel.tbuf \
@@ -484,7 +484,7 @@ mkfifo rows
 pid=$!
 (head -c 100000 >/dev/null; kill -INT $pid; cat >/dev/null) <rows
 wait $pid
-[ $? = 1 ] && grep -q 'interrupted: there is more' said && ok=0
+[ $? = 1 ] && grep -q 'interrupted: not all rows were shown' said && ok=0
 result $ok "$what"
 
 echo "1..$count"
