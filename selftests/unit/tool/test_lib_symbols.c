@@ -42,11 +42,11 @@ static void symbols_of_stacks(void)
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 1, 1, NULL);
 	fx_simple(&fx, 0, FX_SOFTIRQ, 2, 1);
-	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), true);
 	CHECK(!symbols);
 	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
 	fx_close(&fx, 0);
-	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), true);
 	CHECK(symbols && symbols->kernel.used == 3);
 	put_kallsyms("0000000000000000 A fixed\n"
 		     "ffffffff81000000 T first\n"
@@ -110,7 +110,7 @@ static void many_symbols(void)
 	}
 	fclose(out);
 	fx_close(&fx, 0);
-	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), true);
 	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
 	CHECK(bytes > 16384);
 	at = fx_extend(&fx, bytes);
@@ -127,7 +127,7 @@ static void many_symbols(void)
 	fx_free(&fx);
 }
 
-/* An event that has the address of a function */
+/* An event that has the address of a function, in a recording without stacks */
 static void symbols_of_functions(void)
 {
 	static const struct fx_field fields[] = {
@@ -149,13 +149,13 @@ static void symbols_of_functions(void)
 	fx_open(&fx, 0, 1, 1, NULL);
 	fx_composite(&fx, 0, 200, 2, 0, payload, 8);
 	fx_close(&fx, 0);
-	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.durable.block));
-	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.durable.block), false);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), false);
 	CHECK(!symbols);		/* it breaks off before the function */
 	fx_open(&fx, 0, 2, 2, NULL);
 	fx_composite(&fx, 0, 200, 2, 0, payload, sizeof(payload));
 	fx_close(&fx, 0);
-	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), false);
 	CHECK(symbols && symbols->kernel.used == 1);
 	put_kallsyms("ffffffff81000000 T first\nffffffff81000100 T second\n"
 		     "ffffffff81000200 t third\n");
@@ -192,7 +192,7 @@ static void mappings_of_stacks(void)
 	fx_simple(&fx, 0, FX_SOFTIRQ, 2, 1);
 	fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
 	fx_close(&fx, 0);
-	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block));
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), true);
 	CHECK(addresses_user(symbols) && mappings);
 	CHECK(!addresses_mappings(symbols, mappings, 0, &data, &bytes));
 	/* of all programs on this machine those alone that have code there */

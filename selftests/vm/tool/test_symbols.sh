@@ -3,7 +3,8 @@
 #
 # test_symbols.sh - user stacks show the names of functions, inlined ones too: of programs that ran
 # before the recording, ended during it, or were forked. A file that is not the one that ran gives no
-# names. If this breaks, a user optimizes a function that never ran.
+# names. Functions of the kernel in events have names, too. If this breaks, a user optimizes a function
+# that never ran, or has to look addresses up.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -36,6 +37,19 @@ flight()
 	kill "$old"
 	tracebuf stop
 	[ $code = 0 ] && tracebuf verify flight.tbuf
+}
+
+# Without stacks
+timers()
+{
+	tracebuf record -q -e timer -o timers.tbuf -- sleep 0.3
+}
+
+functions()
+{
+	tracebuf print -e hrtimer_expire_entry timers.tbuf >said || return
+	head -n 3 said
+	grep -q 'function=hrtimer_wakeup ' said && ! grep -q 'function=0x' said
 }
 
 # all FILE COMM: each of its stacks is the one that is known
@@ -95,12 +109,13 @@ every_form()
 		sqlite3 all.sqlite "SELECT user_stack FROM extras" | grep -q checkout
 }
 
-plan 2 6
+plan 3 7
 if in_guest; then
 	insmod "$TRACEBUF_KO" || exit 1
 fi
 check "record" record
 check "a flight recorder" flight
+check "record timers" timers
 ! in_guest || rmmod tracebuf
 judge "programs that have ended, forked, or ran before" ended
 judge "as of the snapshot" all flight.tbuf named
@@ -108,4 +123,5 @@ judge "a program whose file is gone has places in it" gone
 judge "a file by its build ID" debug_dir
 judge "a file of that name is not the one that ran" other_build
 judge "every export" every_form
+judge "functions of timers" functions
 finish

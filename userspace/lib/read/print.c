@@ -180,6 +180,20 @@ static int put_data(struct writer *writer, const struct tb_view *view,
 	return 0;
 }
 
+/* "(name)" of the function of the kernel that begins at @address, if the trace has it */
+static void put_function(struct writer *writer, const struct tb_trace *trace, uint64_t address)
+{
+	const char *name;
+	uint64_t offset;
+	size_t length;
+
+	if (tb_trace_symbol(trace, address, &name, &length, &offset) || offset)
+		return;
+	put_char(writer, '(');
+	put(writer, name, length);
+	put_char(writer, ')');
+}
+
 static int put_number(struct writer *writer, const struct tb_trace *trace,
 		      const struct tb_view *view,
 		      const struct tb_format_field *field)
@@ -193,6 +207,7 @@ static int put_number(struct writer *writer, const struct tb_trace *trace,
 	switch (field->show) {
 	case TB_SHOW_HEX:
 		put_hex(writer, value);
+		put_function(writer, trace, value);
 		break;
 	case TB_SHOW_STATE:
 		put_text(writer, tb_task_state(value, state, sizeof(state)));

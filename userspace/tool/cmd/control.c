@@ -488,7 +488,7 @@ static int save_write(struct tb_device *device, const struct tb_query *query,
 	if (sink_open(&sink, output))
 		return EXIT_WRONG;
 	sink.keep = true;
-	sink.other_boot = sink.no_stacks = other_boot;
+	sink.other_boot = other_boot;
 	result = history_write(parts, &sink);
 	/* blocks that a killed recorder has left in the buffers, and the totals */
 	if (!result && query->state != TB_STATE_IDLE)

@@ -184,6 +184,9 @@ static int list_device(struct tb_device *device,
 		if (detail == NAMES)
 			continue;
 		result = tb_device_format(device, i, &format);
+		/* its module was unloaded meanwhile */
+		if (result == -ENOENT)
+			continue;
 		if (result)
 			break;
 		if (detail == FORMAT)

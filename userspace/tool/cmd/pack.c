@@ -187,16 +187,17 @@ static int unpack_piece(struct job *job, struct tb_unpacker *unpacker, size_t at
 	struct tb_pack_frame header;
 	struct tb_error error;
 	struct tb_block block;
+	int64_t size;
 	int result;
 
 	/* plain blocks may stand between frames */
 	if (!tb_packed(from, job->size - at)) {
-		memcpy(&block, from, job->size - at < sizeof(block) ? 0 : sizeof(block));
-		*bytes = (size_t)1 << (block.size_log2 & 31);
-		if (job->size - at < sizeof(block) || block.magic != TB_BLOCK_MAGIC ||
-		    *bytes > job->size - at)
+		size = tb_block_check(from, job->size - at, NULL);
+		if (size < 0)
 			return complain("%s: at byte %zu: neither a packed frame nor a block starts here",
 					job->file, at);
+		*bytes = (size_t)size;
+		memcpy(&block, from, sizeof(block));
 		job->events += block.kind == TB_BLOCK_ROLLING ? block.events : 0;
 		return put(job, from, *bytes);
 	}

@@ -256,7 +256,7 @@ static int end_writer(struct ctf *ctf, pid_t child, int in)
 	bool heard = wait_for_report(ctf, in);
 	struct report report;
 	ssize_t got = 0;
-	int status;
+	int status = 0;
 
 	if (!heard)
 		kill(child, SIGKILL);

@@ -137,7 +137,7 @@ static int64_t add_user_frames(struct collect *collect, int64_t node, const stru
 			       uint32_t index)
 {
 	const struct frame *frames;
-	unsigned int count = frames_of(collect->trace, view, index, &frames), i, at;
+	unsigned int count = frames_of(collect->trace, view, index, &frames, NULL), i, at;
 
 	for (i = 0; i < count; i++) {
 		at = collect->flame->reverse ? i : count - 1 - i;

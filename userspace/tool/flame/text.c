@@ -9,15 +9,14 @@
 
 static void put_stack(const struct flame_tree *tree, uint32_t node, FILE *out)
 {
-	uint32_t path[2 * TB_STACK_MAX + 4], depth = 0;
+	uint32_t parent = tree->nodes[node].parent;
 
-	for (; node; node = tree->nodes[node].parent)
-		path[depth++] = node;
-	while (depth--) {
-		fputs(flame_frame_of(tree, path[depth])->name, out);
-		if (depth)
-			fputc(';', out);
+	/* as deep as the stack, with inlined functions */
+	if (parent) {
+		put_stack(tree, parent, out);
+		fputc(';', out);
 	}
+	fputs(flame_frame_of(tree, node)->name, out);
 }
 
 /* Put the stacks that end at @node, then those of its children */

@@ -211,8 +211,10 @@ static void csv_plain(struct out *out, const char *text, size_t length)
 {
 	char *copy = malloc(length + 1);
 
-	if (!copy)
+	if (!copy) {
+		out->error = out->error ? out->error : -ENOMEM;
 		return;
+	}
 	memcpy(copy, text, length);
 	utf8_plain(copy, length);
 	csv_text(out, copy, length);

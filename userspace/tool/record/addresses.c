@@ -39,6 +39,7 @@ struct addresses {
  * the descriptions may be read by another thread than the events.
  */
 static uint16_t function_fields[1 << 16];
+static bool some_functions;		/* the table has an event */
 
 /* ---- events with the address of a function ---- */
 
@@ -75,6 +76,8 @@ static void learn_function_field(const struct tb_walk *walk)
 			found = field->offset + 1u;
 	if (found <= UINT16_MAX)
 		__atomic_store_n(&function_fields[desc->id], (uint16_t)found, __ATOMIC_RELAXED);
+	if (found)
+		__atomic_store_n(&some_functions, true, __ATOMIC_RELAXED);
 }
 
 /* The address of a function in the event; 0: none */
@@ -145,7 +148,7 @@ static void collect(struct addresses *addresses, const struct tb_walk *walk)
 			return;
 }
 
-void addresses_block(struct addresses **addresses, const struct tb_block *block)
+void addresses_block(struct addresses **addresses, const struct tb_block *block, bool stacks)
 {
 	bool durable = block->kind == TB_BLOCK_DURABLE, stack;
 	uint64_t function = 0;
@@ -153,6 +156,8 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block)
 	int step;
 
 	if (block->kind != TB_BLOCK_ROLLING && !durable)
+		return;
+	if (!durable && !stacks && !__atomic_load_n(&some_functions, __ATOMIC_RELAXED))
 		return;
 	tb_walk_start(&walk, block);
 	while ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN) {

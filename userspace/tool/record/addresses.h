@@ -15,8 +15,8 @@ struct addresses;
 struct mappings;
 
 /* Collect the addresses in stacks and events of this block.  The first one allocates *@addresses.
- * Without memory an address gets no name. */
-void addresses_block(struct addresses **addresses, const struct tb_block *block);
+ * @stacks: the recording may have stacks.  Without memory an address gets no name. */
+void addresses_block(struct addresses **addresses, const struct tb_block *block, bool stacks);
 
 /**
  * addresses_notes - look the addresses up in the running kernel

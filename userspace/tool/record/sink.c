@@ -368,10 +368,10 @@ static void collect_for_notes(struct sink *sink, const struct tb_block *const *b
 
 	for (i = 0; i < count; i++) {
 		sink->provider = blocks[i]->provider;
-		if (!sink->no_stacks)
-			addresses_block(&sink->addresses, blocks[i]);
-		if (!sink->other_boot)
+		if (!sink->other_boot) {
+			addresses_block(&sink->addresses, blocks[i], !sink->no_stacks);
 			cgroups_block(&sink->cgroups, blocks[i]);
+		}
 		if (sink->way.parts && blocks[i]->kind == TB_BLOCK_ROLLING)
 			parts_block(&sink->parts, blocks[i]);
 	}

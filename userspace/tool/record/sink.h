@@ -81,8 +81,8 @@ struct sink_way {
  * @total: bytes of the files before this one
  * @rolling: rolling blocks written
  * @unwritten: events of acquired blocks that could not be written
- * @no_stacks: do not collect @addresses: the blocks have no stacks, or are of another boot
- * @other_boot: do not collect @cgroups: the blocks are of another boot
+ * @no_stacks: the blocks have no stacks
+ * @other_boot: collect neither @addresses nor @cgroups: the blocks are of another boot
  * @addresses: addresses in stacks and events of this file, or NULL
  * @perf: reports new cgroups and mappings, or NULL
  * @cgroups: cgroups of the recorded threads, or NULL

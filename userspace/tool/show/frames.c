@@ -365,7 +365,7 @@ static const struct place *place_of(struct code_file *file, uint64_t offset)
 }
 
 unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view, uint32_t index,
-		       const struct frame **frames)
+		       const struct frame **frames, uint32_t *behind)
 {
 	static struct frame bare;
 	static char text[24];
@@ -373,15 +373,20 @@ unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view,
 	/* all addresses but the innermost are return addresses: look up the call before them */
 	uint64_t address = view->user_stack[index] - (index > 0);
 	const struct place *place = NULL;
+	uint32_t back = index > 0;
 	struct code_file *file;
 	struct tb_code code;
 
 	if (!tb_trace_code(trace, pid, view->ns, address, &code)) {
 		file = file_of(&code);
-		if (file && !index && file->module && after_syscall(file->module, code.offset))
+		if (file && !index && file->module && after_syscall(file->module, code.offset)) {
 			code.offset--;
+			back = 1;
+		}
 		place = file ? place_of(file, code.offset) : NULL;
 	}
+	if (behind)
+		*behind = back;
 	if (place) {
 		*frames = place->frames;
 		return place->count;

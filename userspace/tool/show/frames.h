@@ -34,11 +34,13 @@ void frames_debug_dir(const char *folder);
 /**
  * frames_of - find the functions at address @index of the user stack of @view
  * @frames: out: innermost first; valid until the next call, names with @file for ever
+ * @behind: out, may be NULL: bytes from the address that was looked up to that in the stack: 1 if
+ *	that is where a call or a system call returns to
  *
  * Return: the number of functions, at least 1.
  */
 unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view, uint32_t index,
-		       const struct frame **frames);
+		       const struct frame **frames, uint32_t *behind);
 
 /* List on @out the files that have no names for some addresses, and why */
 void frames_remarks(FILE *out);

@@ -71,14 +71,14 @@ static struct keys *make_keys(struct json_fields *fields,
 {
 	struct out *out = &fields->scratch;
 	struct keys *keys;
+	char *text = NULL;
 	size_t length;
-	char *text;
 	uint32_t i;
 
 	keys = calloc(1, sizeof(*keys) +
 			 format->nr_fields * sizeof(keys->list[0]));
-	out->file = open_memstream(&text, &length);
-	if (!keys || !out->file) {
+	out->file = keys ? open_memstream(&text, &length) : NULL;
+	if (!out->file) {
 		free(keys);
 		return NULL;
 	}
@@ -102,6 +102,7 @@ static struct keys *make_keys(struct json_fields *fields,
 		key->meaning_length = (uint32_t)ftell(out->file) - key->meaning_at;
 	}
 	if (fclose(out->file) || out->error) {
+		free(text);
 		free(keys);
 		return NULL;
 	}
@@ -249,17 +250,17 @@ void json_user_stack_write(const struct tb_trace *trace, struct out *out,
 	char text[STACK_SYMBOL_MAX + 512];
 	const struct frame *frames;
 	unsigned int count, i;
-	uint32_t index;
+	uint32_t index, behind;
 
 	out_char(out, '[');
 	for (index = 0; index < view->nr_user_stack; index++) {
-		count = frames_of(trace, view, index, &frames);
+		count = frames_of(trace, view, index, &frames, &behind);
 		for (i = 0; i < count; i++) {
 			if (index || i)
 				out_char(out, ',');
 			snprintf(text, sizeof(text), frames[i].named && !frames[i].inlined ?
 				 "%s+0x%" PRIx64 : "%s", frames[i].name,
-				 frames[i].offset + (index > 0));
+				 frames[i].offset + behind);
 			out_json_string(out, text);
 		}
 	}

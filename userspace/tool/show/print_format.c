@@ -39,6 +39,8 @@ struct print_format {
 	struct shape *shapes;		/* by index of the format */
 	unsigned char *record;
 	uint32_t used;			/* bytes of the record's last payload */
+	struct symbols *symbols;	/* those that the user names */
+	char function[512];		/* the last name that resolve() found in the trace */
 };
 
 /* ---- functions that libtraceevent calls ---- */
@@ -75,15 +77,23 @@ static int add_functions(struct tep_handle *tep)
 					   TEP_FUNC_ARG_LONG, TEP_FUNC_ARG_VOID);
 }
 
+/* Find the function that contains @address, and its start: by the user's list, else by the trace */
 static char *resolve(void *context, unsigned long long *address, char **module)
 {
+	struct print_format *print = context;
+	uint64_t start, offset;
 	const char *name;
-	uint64_t start;
+	size_t length;
 
 	(void)module;
-	name = symbols_find(context, *address, &start);
-	if (name)
+	name = symbols_find(print->symbols, *address, &start);
+	if (name) {
 		*address = start;
+	} else if (!tb_trace_symbol(print->trace, *address, &name, &length, &offset)) {
+		snprintf(print->function, sizeof(print->function), "%.*s", (int)length, name);
+		*address -= offset;
+		name = print->function;
+	}
 	/* libtraceevent does not write to the name */
 	return (char *)(uintptr_t)name;
 }
@@ -98,6 +108,7 @@ struct print_format *print_format_open(const struct tb_trace *trace,
 	if (!print)
 		return NULL;
 	print->trace = trace;
+	print->symbols = symbols;
 	print->record = calloc(1, RECORD);
 	print->shapes = calloc(tb_trace_formats(trace) + 1,
 			       sizeof(*print->shapes));
@@ -105,7 +116,7 @@ struct print_format *print_format_open(const struct tb_trace *trace,
 	trace_seq_init(&print->text);
 	if (!print->record || !print->shapes || !print->tep ||
 	    print->text.state != TRACE_SEQ__GOOD ||
-	    tep_set_function_resolver(print->tep, resolve, symbols) ||
+	    tep_set_function_resolver(print->tep, resolve, print) ||
 	    add_functions(print->tep)) {
 		print_format_close(print);
 		return NULL;

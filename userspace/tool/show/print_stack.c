@@ -73,7 +73,8 @@ static void print_user(FILE *out, const struct tb_trace *trace, const struct tb_
 		       uint32_t index)
 {
 	const struct frame *frames;
-	unsigned int count = frames_of(trace, view, index, &frames), i;
+	uint32_t behind;
+	unsigned int count = frames_of(trace, view, index, &frames, &behind), i;
 
 	for (i = 0; i < count; i++) {
 		if (!frames[i].file) {
@@ -82,7 +83,7 @@ static void print_user(FILE *out, const struct tb_trace *trace, const struct tb_
 		}
 		fprintf(out, "\t%16" PRIx64 " %s", view->user_stack[index], frames[i].name);
 		if (frames[i].named && !frames[i].inlined)
-			fprintf(out, "+0x%" PRIx64, frames[i].offset + (index > 0));
+			fprintf(out, "+0x%" PRIx64, frames[i].offset + behind);
 		if (frames[i].inlined)
 			fputs(" (inlined)\n", out);
 		else

@@ -5,6 +5,19 @@
 #include "user_writers.h"
 #include "values.h"
 
+/* The function of the kernel that begins at this address, if the trace has it */
+static void name_function(const struct tb_trace *trace, struct value *value)
+{
+	const char *name;
+	uint64_t offset;
+	size_t length;
+
+	if (tb_trace_symbol(trace, value->number, &name, &length, &offset) || offset)
+		return;
+	snprintf(value->text, sizeof(value->text), "%.*s", (int)length, name);
+	value->meaning = value->text;
+}
+
 void value_of(const struct tb_trace *trace, const struct tb_view *view,
 	      const struct tb_format_field *field, struct value *value)
 {
@@ -37,8 +50,8 @@ void value_of(const struct tb_trace *trace, const struct tb_view *view,
 		return;
 	switch (field->show) {
 	case TB_SHOW_STATE:
-		value->data = tb_task_state(value->number, value->state,
-					    sizeof(value->state));
+		value->data = tb_task_state(value->number, value->text,
+					    sizeof(value->text));
 		value->length = strlen(value->data);
 		value->kind = VALUE_TEXT;
 		return;
@@ -53,6 +66,7 @@ void value_of(const struct tb_trace *trace, const struct tb_view *view,
 		return;
 	case TB_SHOW_HEX:
 		value->kind = VALUE_HEX;
+		name_function(trace, value);
 		return;
 	default:
 		value->kind = field->show == TB_SHOW_SIGNED ? VALUE_SIGNED :

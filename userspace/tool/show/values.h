@@ -27,7 +27,8 @@ enum value_kind {
 /**
  * struct value - a value
  * @name: any bytes if a program chose it
- * @meaning: the name that a number stands for ("read" of a system call), or NULL
+ * @meaning: the name that a number stands for ("read" of a system call, the function that begins at
+ *	an address), or NULL
  */
 struct value {
 	const char *name;
@@ -39,7 +40,7 @@ struct value {
 	size_t length;
 	const struct tb_view *view;
 	const struct tb_format_field *field;
-	char state[24];
+	char text[512];			/* for @data or @meaning */
 };
 
 /* Fill in the value of a field, but not its name */

@@ -35,7 +35,7 @@ static void put_clean(struct db *db, const struct db_cell *cell,
 	if (length > DB_TEXT_MAX)
 		length = DB_TEXT_MAX;
 	for (i = 0; i < length; i++)
-		if (text[i] <= 0)
+		if (!text[i] || text[i] & 0x80)
 			break;
 	if (i == length) {
 		put_text(cell, text, length, destructor);
@@ -116,8 +116,8 @@ void cell_value(struct db *db, const struct db_cell *cell,
 					    value->real);
 		break;
 	case VALUE_TEXT:
-		if (value->data == value->state)
-			put_text(cell, value->state, value->length,
+		if (value->data == value->text)
+			put_text(cell, value->text, value->length,
 				 SQLITE_TRANSIENT);
 		else
 			cell_text(db, cell, value->data, value->length);

@@ -55,9 +55,9 @@ static void state_cell(struct db *db, const struct slice *slice,
 
 	if (!slice->has_result)
 		return;
-	tb_task_state((uint64_t)slice->result, value.state, sizeof(value.state));
-	value.data = value.state;
-	value.length = strlen(value.state);
+	tb_task_state((uint64_t)slice->result, value.text, sizeof(value.text));
+	value.data = value.text;
+	value.length = strlen(value.text);
 	cell_value(db, cell, &value);
 }
 

@@ -88,7 +88,7 @@ static void put_user_stack(struct fxt_events *events, const struct tb_view *view
 	bool fits = true;
 
 	for (index = 0; index < view->nr_user_stack && fits; index++) {
-		count = frames_of(events->trace, view, index, &frames);
+		count = frames_of(events->trace, view, index, &frames, NULL);
 		for (i = 0; i < count && fits; i++)
 			fits = add_frame(&chain, frames[i].name);
 	}

@@ -237,7 +237,8 @@ static uint32_t number_frames(struct pf_samples *samples, struct stream *stream,
 	const struct frame *frames;
 
 	for (i = user; i > 0; i--)
-		for (j = frames_of(samples->trace, view, i - 1, &frames); j > 0 && used < most; j--)
+		for (j = frames_of(samples->trace, view, i - 1, &frames, NULL);
+		     j > 0 && used < most; j--)
 			samples->numbers[used++] = frame_of(samples, stream,
 							    view->user_stack[i - 1], &frames[j - 1]);
 	for (i = kernel; i > 0 && used < STACK_MAX; i--)
