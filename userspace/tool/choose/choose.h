@@ -119,18 +119,10 @@ struct choice {
 };
 
 /* Options of several commands for struct choice, and their help */
-#define CHOICE_SHORT "e:f:W"
-#define CHOICE_LONG \
-	{ "events", required_argument, NULL, 'e' }, \
-	{ "filter", required_argument, NULL, 'f' }, \
-	{ "wide",   no_argument,       NULL, 'W' }, \
-	WRITERS_LONG
 /* Help of --help-all */
 #define WIDE_HELP \
 	"  -W, --wide            record all fields of each event. Without this option, frequent\n" \
 	"                        events lack fields that other records have; readers add them\n"
-#define WRITERS_LONG \
-	{ "writers", required_argument, NULL, OPTION_WRITERS }
 #define WRITERS_HELP \
 	"      --writers RATE    how many bytes a second programs may write into the buffers\n" \
 	"                        of each CPU (512K, 10M); any: no limit; no: nothing;\n" \
@@ -148,7 +140,7 @@ struct choice {
 	"                        the -e before it; without one, to all events:\n" \
 	"                        'prev_prio < 100 && next_comm ~ \"ff*\"'\n"
 
-/* Parse an option of CHOICE_LONG.  Returns 1; 0: another option; -1 after complaining */
+/* Parse an option of struct choice.  Returns 1; 0: another option; -1 after complaining */
 int choice_option(const struct command *command, int option, const char *value,
 		  struct choice *choice);
 /* Add the events of @text; EXIT_FINE, or EXIT_USAGE after complaining */
@@ -243,15 +235,6 @@ struct who {
 	bool     given;
 };
 
-#define WHO_LONG \
-	{ "pid",          required_argument, NULL, OPTION_PID }, \
-	{ "tid",          required_argument, NULL, OPTION_TID }, \
-	{ "exclude-pid",  required_argument, NULL, OPTION_EXCLUDE_PID }, \
-	{ "cgroup",       required_argument, NULL, OPTION_CGROUP }, \
-	{ "children",     no_argument,       NULL, OPTION_CHILDREN }
-#define WHO_SELF_LONG \
-	{ "exclude-self", no_argument,       NULL, OPTION_EXCLUDE_SELF }, \
-	{ "follow",       no_argument,       NULL, OPTION_FOLLOW }
 #define WHO_HELP \
 	"      --pid PID,...     record only processes PID, with all their threads\n"
 #define WHO_MORE_HELP \
@@ -263,7 +246,7 @@ struct who {
 #define WHO_SELF_HELP \
 	"      --follow          record only COMMAND and the processes that it creates\n"
 
-/* Parse an option of WHO_LONG or WHO_SELF_LONG.  Returns 1; 0: another option; -1 after complaining
+/* Parse an option of struct who.  Returns 1; 0: another option; -1 after complaining
  * */
 int who_option(const struct command *command, int option, const char *value,
 	       struct who *who);

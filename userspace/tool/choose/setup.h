@@ -17,7 +17,7 @@
  * @config: zero members have default values
  * @cpus: with @cpu_list, a bit for each CPU to record
  * @cpu_list: list of CPUs as typed; NULL: all
- * @given: an option of SETUP_LONG was given
+ * @given: an option of struct setup was given
  * @sized: setup_size() chose the sizes
  * @purpose: with @sized, the purpose of the recording
  * @sizes: with @sized, the sizes tried last
@@ -36,19 +36,6 @@ struct setup {
 };
 
 /* Options for struct setup that record, start and provider create share */
-#define SETUP_SHORT "b:B:m:w:c:"
-#define SETUP_LONG \
-	{ "buffers",   required_argument, NULL, 'b' }, \
-	{ "elements",  required_argument, NULL, 'B' }, \
-	{ "mode",      required_argument, NULL, 'm' }, \
-	{ "watermark", required_argument, NULL, 'w' }, \
-	{ "cpu",       required_argument, NULL, 'c' }, \
-	{ "policy",    required_argument, NULL, OPTION_POLICY }, \
-	{ "clock",     required_argument, NULL, OPTION_CLOCK }, \
-	{ "durable",   required_argument, NULL, OPTION_DURABLE }, \
-	{ "flush-ms",  required_argument, NULL, OPTION_FLUSH_MS }, \
-	{ "durable-max",  required_argument, NULL, OPTION_DURABLE_MAX }, \
-	{ "durable-stop", no_argument,       NULL, OPTION_DURABLE_STOP }
 #define SETUP_SIZES_HELP \
 	"  -b, --buffers N       buffers per CPU, 2..4096 (32); oneshot: 1..4096\n" \
 	"  -B, --elements N      elements of 16 bytes per buffer, a power of two,\n" \
@@ -76,7 +63,7 @@ struct setup {
 	"                        With one of these options, the defaults above hold.\n"
 #define SETUP_MACHINE_HELP SETUP_SIZES_HELP SETUP_MARK_HELP SETUP_SIZED_HELP
 
-/* Parse an option of SETUP_LONG.  Returns 1; 0: another option; -1 after complaining */
+/* Parse an option of struct setup.  Returns 1; 0: another option; -1 after complaining */
 int setup_option(const struct command *command, int option, const char *value,
 		 struct setup *setup);
 

@@ -249,21 +249,9 @@ static int parse_post_time(const char *text, uint32_t *ms)
 
 static int arm_with(int argc, char **argv, struct arm *arm)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "on",     required_argument, NULL, 'e' },
-		{ "filter", required_argument, NULL, 'f' },
-		{ "post",   required_argument, NULL, 'P' },
-		{ "post-time", required_argument, NULL, OPTION_POST_TIME },
-		{ "output", required_argument, NULL, 'o' },
-		{ "count",  required_argument, NULL, 'n' },
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "p:e:f:P:o:n:h", long_options,
-				     NULL)) >= 0) {
+	while ((option = next_option(&cmd_arm, "", argc, argv)) >= 0) {
 		switch (option) {
 		case 'p':
 			arm->provider = optarg;

@@ -189,24 +189,11 @@ static int start_device(struct tb_device *device, struct record *record)
 
 static int start_with(int argc, char **argv, struct record *record)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		SETUP_LONG,
-		CHOICE_LONG,
-		WHO_LONG,
-		{ "no-state", no_argument,       NULL, OPTION_NO_STATE },
-		{ "history",  required_argument, NULL, OPTION_HISTORY },
-		{ "memory",   required_argument, NULL, OPTION_MEMORY },
-		{ "help-all", no_argument,       NULL, OPTION_HELP_ALL },
-		{ "help",     no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	struct choice *choice = &record->choice;
 	struct tb_device *device;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, SETUP_SHORT CHOICE_SHORT "p:h",
-				     long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_start, "", argc, argv)) >= 0) {
 		status = setup_option(&cmd_start, option, optarg,
 				      &record->setup);
 		if (!status)
@@ -271,17 +258,12 @@ static int start_run(int argc, char **argv)
 
 static int stop_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	const char *provider = NULL;
 	struct tb_device *device;
 	struct history history;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "p:h", long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_stop, "", argc, argv)) >= 0) {
 		if (option != 'p')
 			return show_help(&cmd_stop, option);
 		provider = optarg;
@@ -303,19 +285,12 @@ static int stop_run(int argc, char **argv)
 
 static int flush_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "cpu",  required_argument, NULL, 'C' },
-		{ "help", no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	const char *provider = NULL;
 	struct tb_device *device;
 	uint32_t number;
 	int option, cpu = -1, result;
 
-	while ((option = getopt_long(argc, argv, "p:C:h", long_options,
-				     NULL)) >= 0) {
+	while ((option = next_option(&cmd_flush, "", argc, argv)) >= 0) {
 		if (option == 'p') {
 			provider = optarg;
 			continue;
@@ -344,18 +319,11 @@ static int flush_run(int argc, char **argv)
 
 static int enable_with(int argc, char **argv, struct choice *choice)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		CHOICE_LONG,
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	const char *provider = NULL;
 	struct tb_device *device;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "-" CHOICE_SHORT "p:h",
-				     long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_enable, "-", argc, argv)) >= 0) {
 		/* words without an option (1) are events, too */
 		status = choice_option(&cmd_enable, option == 1 ? 'e' : option,
 				       optarg, choice);
@@ -401,18 +369,11 @@ static bool has_only_names(const struct choice *choice)
 
 static int disable_with(int argc, char **argv, struct choice *choice)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "events", required_argument, NULL, 'e' },
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	const char *provider = NULL;
 	struct tb_device *device;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "p:e:h", long_options,
-				     NULL)) >= 0) {
+	while ((option = next_option(&cmd_disable, "", argc, argv)) >= 0) {
 		if (option == 'p')
 			provider = optarg;
 		else if (option != 'e')

@@ -38,13 +38,6 @@ const struct command cmd_diff = {
 	"  -h, --help            show this text\n",
 };
 
-static const struct option long_options[] = {
-	REPORT_LONG,
-	{ "help",      no_argument,       NULL, 'h' },
-	SELECTION_LONG,
-	{ 0 }
-};
-
 /* Select the recording of @file to compare; complains, EXIT_* */
 static int choose(struct job *job, const char *file, struct tb_trace *trace)
 {
@@ -120,7 +113,7 @@ static int diff_run(int argc, char **argv)
 	struct job job = { .look.top = REPORT_TOP };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, SELECTION_SHORT "h", long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_diff, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_diff, option, optarg, &job.selection);
 		if (!taken)
 			taken = report_option(&cmd_diff, option, optarg, &job.look);

@@ -25,7 +25,6 @@
 #pragma weak tb_export_ctf
 
 static int export_run(int argc, char **argv);
-static void export_help(void);
 
 enum {
 	EXPORT_BINARY	 = 0x01,	/* not for a terminal */
@@ -40,38 +39,44 @@ static const struct format {
 	const char *name;
 	const char *ending;
 	tb_exporter *export;
-	const char *brief;
 	const char *hint;	/* how to open the output */
 	unsigned int flags;
 } formats[] = {
-	{ "perfetto", ".pftrace", tb_export_perfetto,
-	  "a native Perfetto trace (default)", "open it at https://ui.perfetto.dev",
+	{ "perfetto", ".pftrace", tb_export_perfetto, "open it at https://ui.perfetto.dev",
 	  EXPORT_BINARY | EXPORT_CONTROL | EXPORT_WHY },
-	{ "fxt", ".fxt", tb_export_fxt,
-	  "Fuchsia's trace format", "open it at https://ui.perfetto.dev",
+	{ "fxt", ".fxt", tb_export_fxt, "open it at https://ui.perfetto.dev",
 	  EXPORT_BINARY | EXPORT_CONTROL },
 	{ "ctf", ".ctf", tb_export_ctf,
-	  "a directory in the Common Trace Format; needs Babeltrace 2",
 	  "read it with babeltrace2, or open it in Trace Compass",
 	  EXPORT_DIRECTORY | EXPORT_CONTROL },
 	{ "json", ".json", tb_export_json,
-	  "Chrome's trace event format",
 	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing", 0 },
-	{ "jsonl", ".jsonl", tb_export_jsonl,
-	  "one JSON object per event, a line each", NULL, EXPORT_LINES },
-	{ "text", ".txt", tb_export_text,
-	  "what print shows", NULL, EXPORT_LINES },
-	{ "csv", ".csv", tb_export_csv,
-	  "a table; with -e EVENT a column for each of its fields", NULL,
-	  EXPORT_LINES },
-	{ "sqlite", ".sqlite", tb_export_sqlite,
-	  "a database: a table for each event, views for latencies",
-	  "look into it with sqlite3", EXPORT_BINARY | EXPORT_PATH },
+	{ "jsonl", ".jsonl", tb_export_jsonl, NULL, EXPORT_LINES },
+	{ "text", ".txt", tb_export_text, NULL, EXPORT_LINES },
+	{ "csv", ".csv", tb_export_csv, NULL, EXPORT_LINES },
+	{ "sqlite", ".sqlite", tb_export_sqlite, "look into it with sqlite3", EXPORT_BINARY | EXPORT_PATH },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-static const char options_help[] =
+const struct command cmd_export = {
+	.name  = "export",
+	.run   = export_run,
+	.brief = "convert a trace for another program (Perfetto, CTF, JSON, SQLite, ...)",
+	.help  =
+	"usage: tracebuf export [--format FORMAT] [-o OUT] [OPTIONS] [FILE]\n"
+	"\n"
+	"Converts a trace file (" DEFAULT_FILE "; '-' is standard input).\n"
+	"\n"
+	"      --format FORMAT   one of:\n"
+	"                          perfetto  a native Perfetto trace (default)\n"
+	"                          fxt       Fuchsia's trace format\n"
+	"                          ctf       a directory in the Common Trace Format; needs Babeltrace 2\n"
+	"                          json      Chrome's trace event format\n"
+	"                          jsonl     one JSON object per event, a line each\n"
+	"                          text      what print shows\n"
+	"                          csv       a table; with -e EVENT a column for each of its fields\n"
+	"                          sqlite    a database: a table for each event, views for latencies\n"
 	"  -o, --output OUT      write to OUT (FILE with the format's ending); '-': standard\n"
 	"                        output\n"
 	"  -i, --input FILE      the same as FILE\n"
@@ -90,30 +95,8 @@ static const char options_help[] =
 	"\n"
 	"An existing file is replaced when the new one is complete; a directory must be\n"
 	"new or empty. perfetto and fxt have times of CLOCK_BOOTTIME, ctf those of\n"
-	"CLOCK_MONOTONIC, whatever -T says.\n";
-
-const struct command cmd_export = {
-	.name  = "export",
-	.run   = export_run,
-	.brief = "convert a trace for another program (Perfetto, CTF, JSON, SQLite, ...)",
-	.help  =
-	"usage: tracebuf export [--format FORMAT] [-o OUT] [OPTIONS] [FILE]\n"
-	"\n"
-	"Converts a trace file (" DEFAULT_FILE "; '-' is standard input).\n"
-	"\n"
-	"      --format FORMAT   one of:\n",
-	.more_help = export_help,
+	"CLOCK_MONOTONIC, whatever -T says.\n",
 };
-
-static void export_help(void)
-{
-	size_t i;
-
-	for (i = 0; i < NR_FORMATS; i++)
-		printf("                          %-9s %s\n", formats[i].name,
-		       formats[i].brief);
-	fputs(options_help, stdout);
-}
 
 /* ---- selecting events ---- */
 
@@ -449,27 +432,11 @@ static int choose_format(struct job *job, const char *name)
 
 static int export_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "format",    required_argument, NULL, OPTION_FORMAT },
-		{ "output",    required_argument, NULL, 'o' },
-		{ "input",     required_argument, NULL, 'i' },
-		{ "why",       required_argument, NULL, OPTION_WHY },
-		{ "jsonl",     no_argument,       NULL, OPTION_JSONL },
-		{ "fields",    no_argument,       NULL, OPTION_FIELDS },
-		{ "kallsyms",  required_argument, NULL, 'k' },
-		DEBUG_DIR_LONG,
-		{ "quiet",     no_argument,       NULL, 'q' },
-		{ "verbose",   no_argument,       NULL, 'v' },
-		{ "help",      no_argument,       NULL, 'h' },
-		SELECTION_LONG,
-		{ 0 }
-	};
 	struct job job = { .file = NULL };
 	const char *format = "perfetto";
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, SELECTION_SHORT "o:i:k:qvh",
-				     long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_export, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_export, option, optarg,
 					 &job.selection);
 		if (taken < 0)

@@ -61,28 +61,6 @@ const struct command cmd_flamegraph = {
 	"  -h, --help            show this text\n",
 };
 
-static const struct option long_options[] = {
-	{ "output",     required_argument, NULL, 'o' },
-	{ "collapsed",  no_argument,       NULL, OPTION_COLLAPSED },
-	{ "weight",     required_argument, NULL, OPTION_WEIGHT },
-	{ "unfinished", no_argument,       NULL, OPTION_UNFINISHED },
-	{ "reverse",    no_argument,       NULL, OPTION_REVERSE },
-	{ "inverted",   no_argument,       NULL, OPTION_INVERTED },
-	{ "threads",    no_argument,       NULL, OPTION_THREADS },
-	{ "kernel",     no_argument,       NULL, OPTION_KERNEL },
-	{ "user",       no_argument,       NULL, OPTION_USER },
-	{ "title",      required_argument, NULL, OPTION_TITLE },
-	{ "width",      required_argument, NULL, OPTION_WIDTH },
-	{ "min-width",  required_argument, NULL, OPTION_MIN_WIDTH },
-	{ "input",      required_argument, NULL, 'i' },
-	{ "kallsyms",   required_argument, NULL, 'k' },
-	DEBUG_DIR_LONG,
-	{ "quiet",      no_argument,       NULL, 'q' },
-	{ "help",       no_argument,       NULL, 'h' },
-	SELECTION_LONG,
-	{ 0 }
-};
-
 /* ---- options ---- */
 
 static int take_weight(struct flame *flame, const char *value)
@@ -355,8 +333,7 @@ static int flamegraph_run(int argc, char **argv)
 	int option, taken, status = EXIT_FINE;
 
 	while (status == EXIT_FINE &&
-	       (option = getopt_long(argc, argv, SELECTION_SHORT "o:i:k:qh",
-				     long_options, NULL)) >= 0) {
+	       (option = next_option(&cmd_flamegraph, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_flamegraph, option, optarg,
 					 &job.flame.selection);
 		if (taken < 0)

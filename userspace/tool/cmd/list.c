@@ -3,7 +3,6 @@
  * tracebuf list - list the events that can be enabled, or that a trace describes.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,15 +206,6 @@ static int list_device(struct tb_device *device,
 
 static int list_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "verbose", no_argument,       NULL, 'v' },
-		{ "format",  no_argument,       NULL, OPTION_FORMAT },
-		{ "all",     no_argument,       NULL, 'a' },
-		{ "input",   required_argument, NULL, 'i' },
-		{ "help",    no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	struct patterns patterns = { 0 };
 	struct tb_device *device;
 	const char *file = NULL, *provider = NULL;
@@ -223,8 +213,7 @@ static int list_run(int argc, char **argv)
 	bool all = false;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "p:vai:h", long_options,
-				     NULL)) >= 0) {
+	while ((option = next_option(&cmd_list, "", argc, argv)) >= 0) {
 		switch (option) {
 		case 'p':
 			provider = optarg;

@@ -3,7 +3,6 @@
  * tracebuf mark - record a text, with a user-space writer of this process.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include "cmd.h"
 #include "tracebuf_record.h"
@@ -81,11 +80,6 @@ static int mark(struct tb_arbiter *arbiter, const char *provider, const char *te
 
 static int mark_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	struct tb_arbiter_options options = {
 		.chunk_bytes = TB_CHUNK_BYTES_MIN, .chunks = TB_CHUNKS_MIN,
 	};
@@ -95,7 +89,7 @@ static int mark_run(int argc, char **argv)
 	size_t used = 0;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "p:h", long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_mark, "", argc, argv)) >= 0) {
 		if (option != 'p')
 			return show_help(&cmd_mark, option);
 		provider = optarg;

@@ -2,7 +2,6 @@
 /*
  * Options that several subcommands share.
  */
-#include <getopt.h>
 #include <stddef.h>
 #include "cmd.h"
 #include "tool/command/command.h"
@@ -12,17 +11,9 @@ int output_options(const struct command *command, int argc, char **argv,
 		   const char **provider, const char **output, bool *stop)
 {
 	/* commands without --stop skip the first entry */
-	static const struct option long_options[] = {
-		{ "stop",   no_argument,       NULL, 's' },
-		PROVIDER_LONG,
-		{ "output", required_argument, NULL, 'o' },
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, stop ? "p:o:hs" : "p:o:h",
-				     long_options + !stop, NULL)) >= 0) {
+	while ((option = next_option(command, "", argc, argv)) >= 0) {
 		if (option == 'p')
 			*provider = optarg;
 		else if (option == 'o')

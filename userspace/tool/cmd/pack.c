@@ -278,17 +278,11 @@ static int convert(struct job *job, bool unpack, const char *name)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "quiet",  no_argument,       NULL, 'q' },
-		{ "help",   no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	struct job job = { .file = NULL };
 	const char *name = NULL;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:qh", long_options, NULL)) >= 0) {
+	while ((option = next_option(command, "", argc, argv)) >= 0) {
 		switch (option) {
 		case 'o':
 			name = optarg;

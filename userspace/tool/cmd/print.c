@@ -64,20 +64,6 @@ const struct command cmd_print = {
 	"  -h, --help            show this text\n",
 };
 
-static const struct option long_options[] = {
-	{ "input",     required_argument, NULL, 'i' },
-	{ "max",       required_argument, NULL, 'n' },
-	{ "raw-ticks", no_argument,       NULL, 'R' },
-	{ "fields",    no_argument,       NULL, OPTION_FIELDS },
-	{ "kallsyms",  required_argument, NULL, 'k' },
-	DEBUG_DIR_LONG,
-	{ "verbose",   no_argument,       NULL, 'v' },
-	{ "jsonl",     no_argument,       NULL, OPTION_JSONL },
-	{ "help",      no_argument,       NULL, 'h' },
-	SELECTION_LONG,
-	{ 0 }
-};
-
 static int print_events(struct print *print, struct tb_trace *trace)
 {
 	struct selection *selection = &print->selection;
@@ -220,8 +206,7 @@ static int print_run(int argc, char **argv)
 	uint32_t number;
 	int option, taken, status = EXIT_FINE;
 
-	while ((option = getopt_long(argc, argv, SELECTION_SHORT "i:n:Rk:vh",
-				     long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_print, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_print, option, optarg, selection);
 		if (taken < 0)
 			return EXIT_USAGE;
@@ -237,7 +222,7 @@ static int print_run(int argc, char **argv)
 					       optarg);
 			print.max = number;
 			break;
-		case 'R':
+		case OPTION_RAW_TICKS:
 			print.line.ticks = true;
 			break;
 		case OPTION_FIELDS:

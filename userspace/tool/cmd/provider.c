@@ -208,18 +208,9 @@ static int create_device(struct create *create)
 
 static int create_with(int argc, char **argv, struct create *create)
 {
-	static const struct option long_options[] = {
-		SETUP_LONG,
-		CHOICE_LONG,
-		WHO_LONG,
-		{ "help",   no_argument,       NULL, 'h' },
-		{ "help-all", no_argument,     NULL, OPTION_HELP_ALL },
-		{ 0 }
-	};
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, SETUP_SHORT CHOICE_SHORT "h",
-				     long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_provider, "", argc, argv)) >= 0) {
 		status = setup_option(&cmd_provider, option, optarg,
 				      &create->setup);
 		if (!status)

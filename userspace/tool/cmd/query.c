@@ -374,26 +374,10 @@ static int take_words(struct job *job, int count, char **words)
 
 static int query_run_command(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "name",      required_argument, NULL, OPTION_NAME },
-		{ "list",      no_argument,       NULL, 'l' },
-		{ "schema",    no_argument,       NULL, OPTION_SCHEMA },
-		{ "file",      required_argument, NULL, OPTION_FILE },
-		{ "input",     required_argument, NULL, 'i' },
-		{ "csv",       no_argument,       NULL, OPTION_CSV },
-		{ "json",      no_argument,       NULL, OPTION_JSON },
-		{ "header",    no_argument,       NULL, 'H' },
-		{ "no-header", no_argument,       NULL, OPTION_NO_HEADER },
-		{ "verbose",   no_argument,       NULL, 'v' },
-		{ "help",      no_argument,       NULL, 'h' },
-		SELECTION_LONG,
-		{ 0 }
-	};
 	struct job job = { .file = NULL };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, SELECTION_SHORT "li:Hvh", options,
-				     NULL)) >= 0) {
+	while ((option = next_option(&cmd_query, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_query, option, optarg, &job.selection);
 		if (taken < 0)
 			return EXIT_USAGE;

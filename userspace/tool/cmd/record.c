@@ -24,7 +24,6 @@
 #include "tool/record/sink.h"
 #include "tool/command/signals.h"
 
-
 static int record_run(int argc, char **argv);
 
 const struct command cmd_record = {
@@ -326,16 +325,10 @@ static int files_check(const struct command *command, const struct record *recor
 		return misused(command, "--keep needs --rotate, which says when the next file begins");
 	if (series->given && out)
 		return misused(command, "--rotate writes several files, but standard output is one: name a file (-o)");
-	if (series->given && record->stream)
-		return misused(command, "a stream is a single file: --rotate is for 'tracebuf record'");
-	if (record->backlog_given && record->stream)
-		return misused(command, "a stream waits for its reader: --backlog is for 'tracebuf record'");
 	if (record->backlog_given && (out || record->buffered || record->compress))
 		return misused(command, "--backlog needs writes to a file while the reader goes on: it excludes standard output, --buffered and --compress");
 	if (record->threads && !record->compress)
 		return misused(command, "--threads is the number of threads that compress: it needs --compress");
-	if (record->compress && record->stream)
-		return misused(command, "a stream gets each block at once, unpacked: --compress is for 'tracebuf record'");
 	if (record->service.daemon && out)
 		return misused(command, "in the background there is no standard output: name a file (-o)");
 	return EXIT_FINE;
@@ -359,36 +352,12 @@ int record_service(const struct command *command, struct record *record)
 	return status;
 }
 
-static int record_with(const struct command *command, bool stream, int argc,
-		       char **argv, struct record *record)
+static int record_with(const struct command *command, int argc, char **argv,
+		       struct record *record)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		SETUP_LONG,
-		CHOICE_LONG,
-		WHO_LONG,
-		WHO_SELF_LONG,
-		{ "output",   required_argument, NULL, 'o' },
-		{ "duration", required_argument, NULL, 'd' },
-		{ "no-state", no_argument,       NULL, OPTION_NO_STATE },
-		{ "quiet",    no_argument,       NULL, 'q' },
-		{ "verbose",  no_argument,       NULL, 'v' },
-		{ "compress", required_argument, NULL, OPTION_COMPRESS },
-		{ "threads",  required_argument, NULL, OPTION_THREADS },
-		{ "buffered", no_argument,       NULL, OPTION_BUFFERED },
-		{ "backlog",  required_argument, NULL, OPTION_BACKLOG },
-		SERIES_LONG,
-		SERVICE_LONG,
-		{ "help",     no_argument,       NULL, 'h' },
-		{ "fifo",     no_argument,       NULL, OPTION_FIFO },
-		{ "help-all", no_argument,       NULL, OPTION_HELP_ALL },
-		{ 0 }
-	};
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT CHOICE_SHORT
-				     "p:o:d:qvh",
-				     long_options, NULL)) >= 0) {
+	while ((option = next_option(command, "+", argc, argv)) >= 0) {
 		status = setup_option(command, option, optarg,
 				      &record->setup);
 		if (!status)
@@ -449,8 +418,6 @@ static int record_with(const struct command *command, bool stream, int argc,
 					       optarg);
 			break;
 		case OPTION_FIFO:
-			if (!stream)
-				return misused(command, "--fifo is for 'tracebuf stream'");
 			record->fifo = true;
 			break;
 		default:
@@ -470,7 +437,7 @@ int record_main(const struct command *command, const char *output, bool stream,
 		int argc, char **argv)
 {
 	struct record record = { .output = output, .stream = stream, .signals = -1 };
-	int status = record_with(command, stream, argc, argv, &record);
+	int status = record_with(command, argc, argv, &record);
 
 	choice_free(&record.choice);
 	return status;

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,23 +286,11 @@ static int recover_image(const struct options *options)
 
 static int recover_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "output",    required_argument, NULL, 'o' },
-		{ "list",      no_argument,       NULL, 'l' },
-		{ "provider",  required_argument, NULL, 'p' },
-		{ "recording", required_argument, NULL, 'r' },
-		{ "raw",       no_argument,       NULL, OPTION_RAW },
-		{ "range",     required_argument, NULL, OPTION_RANGE },
-		{ "base",      required_argument, NULL, OPTION_BASE },
-		{ "quiet",     no_argument,       NULL, 'q' },
-		{ "help",      no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	struct options options = { .output = RECOVERED_FILE };
 	const char *end;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:lp:r:qh", long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_recover, "", argc, argv)) >= 0) {
 		switch (option) {
 		case 'o':
 			options.output = optarg;

@@ -55,17 +55,6 @@ const struct command cmd_report = {
 	"  -h, --help            show this text\n",
 };
 
-static const struct option long_options[] = {
-	REPORT_LONG,
-	{ "input",     required_argument, NULL, 'i' },
-	{ "html",      required_argument, NULL, OPTION_HTML },
-	{ "max-events", required_argument, NULL, OPTION_MAX_EVENTS },
-	{ "why",       required_argument, NULL, OPTION_WHY },
-	{ "help",      no_argument,       NULL, 'h' },
-	SELECTION_LONG,
-	{ 0 }
-};
-
 /* ---- reading ---- */
 
 static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *selection)
@@ -351,7 +340,7 @@ static int report_run(int argc, char **argv)
 	struct job job = { .look.top = REPORT_TOP };
 	int option, taken, status;
 
-	while ((option = getopt_long(argc, argv, SELECTION_SHORT "i:h", long_options, NULL)) >= 0) {
+	while ((option = next_option(&cmd_report, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_report, option, optarg, &job.selection);
 		if (!taken)
 			taken = report_option(&cmd_report, option, optarg, &job.look);

@@ -97,13 +97,6 @@ static int show_headers(struct tb_device *device, unsigned int nr_cpus)
 
 static int status_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "events", no_argument, NULL, OPTION_EVENTS },
-		{ "header", no_argument, NULL, OPTION_HEADER },
-		{ "help",   no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	struct tb_device *device;
 	struct tb_stats *each = NULL, sum;
 	struct history history;
@@ -112,8 +105,7 @@ static int status_run(int argc, char **argv)
 	bool events = false, headers = false;
 	int option, result, status;
 
-	while ((option = getopt_long(argc, argv, "p:h", long_options,
-				     NULL)) >= 0) {
+	while ((option = next_option(&cmd_status, "", argc, argv)) >= 0) {
 		switch (option) {
 		case 'p':
 			provider = optarg;

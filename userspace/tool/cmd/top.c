@@ -267,32 +267,13 @@ static int run_top(struct top_job *job)
 
 static int top_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		PROVIDER_LONG,
-		{ "delay",    required_argument, NULL, OPTION_DELAY },
-		{ "rounds",   required_argument, NULL, 'n' },
-		{ "batch",    no_argument,       NULL, OPTION_BATCH },
-		{ "view",     required_argument, NULL, OPTION_VIEW },
-		{ "sort",     required_argument, NULL, OPTION_SORT },
-		{ "filter",   required_argument, NULL, OPTION_FILTER },
-		{ "all",      no_argument,       NULL, 'a' },
-		{ "input",    required_argument, NULL, 'i' },
-		{ "syscalls", no_argument,       NULL, OPTION_SYSCALLS },
-		{ "events",   required_argument, NULL, 'e' },
-		{ "buffers",  required_argument, NULL, OPTION_BUFFERS },
-		{ "elements", required_argument, NULL, OPTION_ELEMENTS },
-		{ "cpu",      required_argument, NULL, 'c' },
-		{ "help",     no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	struct top_job job = { .look = { .interval = 1 } };
 	int option, status;
 
 	top_look_start(&job.look);
 	status = choice_add(&cmd_top, &job.source.choice, EVENTS, true);
 	while (status == EXIT_FINE &&
-	       (option = getopt_long(argc, argv, "n:ae:c:p:i:h", long_options,
-				     NULL)) >= 0) {
+	       (option = next_option(&cmd_top, "", argc, argv)) >= 0) {
 		status = take_option(&job, option, optarg);
 		if (status < 0) {
 			choice_free(&job.source.choice);

@@ -16,7 +16,6 @@
 #include "tool/show/writers.h"
 #include "verify.h"
 
-
 static int verify_run(int argc, char **argv);
 
 const struct command cmd_verify = {
@@ -172,20 +171,12 @@ static int verify_recording(struct verify *verify, unsigned int number)
 
 static int verify_run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "analysis", no_argument,    NULL, OPTION_ANALYSIS },
-		{ "input", required_argument, NULL, 'i' },
-		{ "quiet", no_argument,       NULL, 'q' },
-		{ "help",  no_argument,       NULL, 'h' },
-		{ 0 }
-	};
 	struct verify verify = { .file = NULL };
 	const struct tb_error *fault;
 	unsigned int i;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "i:qh", long_options,
-				     NULL)) >= 0) {
+	while ((option = next_option(&cmd_verify, "", argc, argv)) >= 0) {
 		switch (option) {
 		case 'i':
 			verify.file = optarg;

@@ -2,7 +2,6 @@
 /*
  * tracebuf why - explain where the time of threads went, from their waits back to the causes.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,20 +49,6 @@ const struct command cmd_why = {
 	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"  -h, --help            show this text\n",
-};
-
-static const struct option long_options[] = {
-	THREADS_LONG,
-	{ "slice",     required_argument, NULL, OPTION_SLICE },
-	{ "from",      required_argument, NULL, OPTION_FROM },
-	{ "to",        required_argument, NULL, OPTION_TO },
-	{ "top",       required_argument, NULL, OPTION_TOP },
-	{ "json",      no_argument,       NULL, OPTION_JSON },
-	{ "time",      required_argument, NULL, 'T' },
-	{ "recording", required_argument, NULL, 'r' },
-	{ "input",     required_argument, NULL, 'i' },
-	{ "help",      no_argument,       NULL, 'h' },
-	{ 0 }
 };
 
 struct job {
@@ -337,7 +322,7 @@ static int why_run(int argc, char **argv)
 	int option, status = EXIT_FINE;
 
 	while (status == EXIT_FINE &&
-	       (option = getopt_long(argc, argv, "t:T:r:i:h", long_options, NULL)) >= 0) {
+	       (option = next_option(&cmd_why, "", argc, argv)) >= 0) {
 		if (option == 'h' || option == '?')
 			return show_help(&cmd_why, option);
 		status = why_option(&job, option, optarg);

@@ -22,21 +22,23 @@ enum {
 	EXIT_USAGE = 2,		/* the command line is wrong */
 };
 
-/* Long options of all commands that have no letter */
+/* Options without a letter, of all commands: OPTION_FLUSH_MS is --flush-ms */
+#define LONG_OPTIONS(X) \
+	X(ANALYSIS) X(BACKLOG) X(BASE) X(BATCH) X(BUFFERED) X(BUFFERS) X(CGROUP) X(CHILDREN) \
+	X(CLOCK) X(COLLAPSED) X(COMM) X(COMPRESS) X(CSV) X(DAEMON) X(DEBUG_DIR) X(DELAY) \
+	X(DURABLE) X(DURABLE_MAX) X(DURABLE_STOP) X(ELEMENTS) X(EVENTS) X(EXCLUDE_PID) \
+	X(EXCLUDE_SELF) X(FIELDS) X(FIFO) X(FILE) X(FILTER) X(FLUSH_MS) X(FOLLOW) X(FORMAT) \
+	X(FROM) X(HEADER) X(HELP_ALL) X(HISTORY) X(HTML) X(INVERTED) X(JSON) X(JSONL) X(KEEP) \
+	X(KERNEL) X(MAX_EVENTS) X(MEMORY) X(MIN_WIDTH) X(NAME) X(NICE) X(NO_HEADER) \
+	X(NO_STATE) X(PID) X(PID_FILE) X(POLICY) X(POST_TIME) X(RANGE) X(RAW) X(RAW_TICKS) X(REVERSE) \
+	X(ROTATE) X(RT) X(SCHEMA) X(SECTION) X(SLICE) X(SORT) X(SYSCALLS) X(THREADS) X(TID) \
+	X(TITLE) X(TO) X(TOP) X(UNFINISHED) X(USER) X(VIEW) X(WEIGHT) X(WHY) X(WIDTH) \
+	X(WRITERS)
 enum {
-	OPTION_ANALYSIS = 0x100, OPTION_BACKLOG, OPTION_BASE, OPTION_BATCH, OPTION_BUFFERED,
-	OPTION_BUFFERS, OPTION_CGROUP, OPTION_CHILDREN, OPTION_CLOCK, OPTION_COLLAPSED, OPTION_COMM,
-	OPTION_COMPRESS, OPTION_CSV, OPTION_DAEMON, OPTION_DEBUG_DIR, OPTION_DELAY, OPTION_DURABLE,
-	OPTION_DURABLE_MAX, OPTION_DURABLE_STOP, OPTION_ELEMENTS, OPTION_EVENTS, OPTION_EXCLUDE_PID,
-	OPTION_EXCLUDE_SELF, OPTION_FIELDS, OPTION_FIFO, OPTION_FILE, OPTION_FILTER,
-	OPTION_FLUSH_MS, OPTION_FOLLOW, OPTION_FORMAT, OPTION_FROM, OPTION_HEADER, OPTION_HELP_ALL,
-	OPTION_HISTORY, OPTION_HTML, OPTION_INVERTED, OPTION_JSON, OPTION_JSONL, OPTION_KEEP, OPTION_KERNEL,
-	OPTION_MAX_EVENTS, OPTION_MEMORY, OPTION_MIN_WIDTH, OPTION_NAME, OPTION_NICE, OPTION_NO_HEADER,
-	OPTION_NO_STATE, OPTION_PID, OPTION_PID_FILE, OPTION_POLICY, OPTION_POST_TIME, OPTION_RANGE,
-	OPTION_RAW, OPTION_REVERSE, OPTION_ROTATE, OPTION_RT, OPTION_SCHEMA, OPTION_SECTION,
-	OPTION_SLICE, OPTION_SORT, OPTION_SYSCALLS, OPTION_THREADS, OPTION_TID, OPTION_TITLE,
-	OPTION_TO, OPTION_TOP, OPTION_UNFINISHED, OPTION_USER, OPTION_VIEW, OPTION_WEIGHT,
-	OPTION_WHY, OPTION_WIDTH, OPTION_WRITERS,
+	OPTION_LONG = 0x100,
+#define NUMBER(option) OPTION_##option,
+	LONG_OPTIONS(NUMBER)
+#undef NUMBER
 };
 
 /* -h shows the help up to here, --help-all shows all of it */
@@ -51,14 +53,12 @@ enum {
  * @run: runs it; argv[0] is the name; returns the exit status
  * @brief: one line for the overview
  * @help: text of --help-all; -h shows it up to HELP_ENDS, if it has that
- * @more_help: prints the rest of the help, or NULL
  */
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *brief;
 	const char *help;
-	void (*more_help)(void);
 };
 
 /* Print "tracebuf: text" on standard error.  complain() returns EXIT_WRONG; misused() adds how to
@@ -93,6 +93,17 @@ static inline int next_event(struct tb_cursor *cursor, struct tb_view *view)
 
 	return result == -EBADMSG ? 0 : result;
 }
+
+/**
+ * next_option - get the next option of the command line
+ * @command: its help is the table of its options
+ * @order: "": options and operands in any order; "+": the first operand ends the options; "-": an
+ *	operand is option 1
+ *
+ * Return: as getopt_long(): the option's letter, or OPTION_* if it has none, with its value in
+ * optarg; '?' after a message; -1 at the end.
+ */
+int next_option(const struct command *command, const char *order, int argc, char **argv);
 
 /* Print the help for 'h' and OPTION_HELP_ALL, and return EXIT_FINE.  For another (wrong) option,
  * print how to get help, and return EXIT_USAGE */

@@ -82,8 +82,6 @@ int show_help(const struct command *command, int option)
 			printf("%.*s\n%s", (int)(end - command->help), command->help, end + 1);
 		else
 			fputs(command->help, stdout);
-		if (command->more_help)
-			command->more_help();
 		return EXIT_FINE;
 	}
 	fprintf(stderr, "'tracebuf %s -h' shows its options\n", command->name);

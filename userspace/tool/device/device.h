@@ -11,7 +11,6 @@
 #include "tracebuf.h"
 
 /* The option of all commands that open the device */
-#define PROVIDER_LONG { "provider", required_argument, NULL, 'p' }
 #define PROVIDER_HELP \
 	"  -p, --provider NAME   use this provider, not 'kernel' (see 'tracebuf provider')\n"
 

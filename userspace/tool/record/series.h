@@ -12,9 +12,6 @@
 #include <stdint.h>
 #include "tool/command/command.h"
 
-#define SERIES_LONG \
-	{ "rotate", required_argument, NULL, OPTION_ROTATE }, \
-	{ "keep",   required_argument, NULL, OPTION_KEEP }
 #define SERIES_HELP \
 	"      --rotate WHEN     begin a new file at a size (100M, 1G), after a time (10m,\n" \
 	"                        1h), or at SIGUSR2 ('signal': only then). Each file,\n" \
@@ -74,7 +71,7 @@ struct series {
 	char     names[2][PATH_MAX];
 };
 
-/* Parse an option of SERIES_LONG.  Returns 1; 0: another option; -1 after complaining */
+/* Parse an option of SERIES_HELP.  Returns 1; 0: another option; -1 after complaining */
 int series_option(const struct command *command, int option, const char *value,
 		  struct series *series);
 

@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include "tool/command/command.h"
 
-#define SERVICE_LONG \
-	{ "daemon",   no_argument,       NULL, OPTION_DAEMON }, \
-	{ "pid-file", required_argument, NULL, OPTION_PID_FILE }, \
-	{ "nice",     required_argument, NULL, OPTION_NICE }, \
-	{ "rt",       required_argument, NULL, OPTION_RT }
 #define SERVICE_HELP \
 	"      --daemon          go to the background when recording has begun; messages go\n" \
 	"                        to the system's log\n" \
@@ -46,7 +41,7 @@ struct service {
 	int         parent;
 };
 
-/* Parse an option of SERVICE_LONG.  Returns 1; 0: another option; -1 after complaining */
+/* Parse an option of SERVICE_HELP.  Returns 1; 0: another option; -1 after complaining */
 int service_option(const struct command *command, int option, const char *value,
 		   struct service *service);
 

@@ -59,12 +59,6 @@ struct report_look {
 /* Write to standard output.  Complains if there is no such section; EXIT_* */
 int report_write(const struct report *report, const struct report_look *look);
 
-#define REPORT_LONG \
-	{ "top",       required_argument, NULL, OPTION_TOP }, \
-	{ "section",   required_argument, NULL, OPTION_SECTION }, \
-	{ "json",      no_argument,       NULL, OPTION_JSON }, \
-	{ "width",     required_argument, NULL, OPTION_WIDTH }
-
 /* 1: @option is one of these; 0: it is not; -1: complained */
 int report_option(const struct command *command, int option, const char *value,
 		  struct report_look *look);

@@ -48,7 +48,5 @@ void frames_remarks(FILE *out);
 #define DEBUG_DIR_HELP \
 	"      --debug-dir DIR   also look for programs and their debug information in DIR, by\n" \
 	"                        build ID (DIR/.build-id) or path; user stacks need them\n"
-#define DEBUG_DIR_LONG \
-	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR }
 
 #endif /* TRACEBUF_FRAMES_H */

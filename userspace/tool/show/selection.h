@@ -55,20 +55,6 @@ struct selection {
 	bool last_matches;
 };
 
-#define SELECTION_SHORT "e:C:t:T:r:"
-#define SELECTION_LONG \
-	{ "events",    required_argument, NULL, 'e' }, \
-	{ "cpu",       required_argument, NULL, 'C' }, \
-	THREADS_LONG, \
-	{ "time",      required_argument, NULL, 'T' }, \
-	{ "recording", required_argument, NULL, 'r' }, \
-	{ "from",      required_argument, NULL, OPTION_FROM }, \
-	{ "to",        required_argument, NULL, OPTION_TO }
-#define THREADS_LONG \
-	{ "tid",       required_argument, NULL, 't' }, \
-	{ "pid",       required_argument, NULL, OPTION_PID }, \
-	{ "comm",      required_argument, NULL, OPTION_COMM }, \
-	{ "cgroup",    required_argument, NULL, OPTION_CGROUP }
 #define THREADS_HELP \
 	"      --pid PID         only the threads of this process\n" \
 	"      --comm NAME       only threads of this name; with * and ?\n" \
