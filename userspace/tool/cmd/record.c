@@ -250,7 +250,7 @@ static int record_prepare(struct record *record)
 	if (!record->series.memory)
 		forget_history(record->provider);
 	sink_begin(&record->sink);
-	series_trim(&record->series, now_ns());
+	series_trim(&record->series, monotonic_ns());
 	return EXIT_FINE;
 }
 
@@ -274,7 +274,7 @@ static int record_go(struct record *record)
 	if (status == EXIT_FINE) {
 		service_ready(&record->service);
 		record->progress = !record->quiet && isatty(STDERR_FILENO);
-		record->started = now_ns();
+		record->started = monotonic_ns();
 		if (record->command)
 			result = workload_go(&record->workload);
 		if (result < 0) {

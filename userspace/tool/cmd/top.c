@@ -96,7 +96,7 @@ static int next_round(struct top_job *job, struct top_sampler *sampler,
 	int result;
 
 	do {
-		result = top_source_read(&job->source, top_now() +
+		result = top_source_read(&job->source, monotonic_ns() +
 					 (uint64_t)(job->look.interval * 1e9));
 	} while (!result && job->source.more && !top_told_to_stop);
 	if (result < 0 || top_told_to_stop)

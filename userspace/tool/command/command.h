@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #include "tracebuf.h"
 
 #define DEFAULT_FILE "trace.tbuf"
@@ -73,6 +74,15 @@ void messages_to_log(void);
 
 /* Complain about damage of @file, and where it is; returns EXIT_WRONG */
 int complain_file(const char *file, const struct tb_error *error);
+
+/* The time in ns on CLOCK_MONOTONIC */
+static inline uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 /* "1 event was", "2 events were" */
 static inline const char *plural(uint64_t count)

@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "cgroups.h"
 #include "notes.h"
 #include "tool/choose/cgroup.h"
 #include "tool/choose/container.h"
+#include "tool/command/command.h"
 
 #define SCAN_NS 1000000000ull
 #define CGROUPS_MAX 65536	/* in one recording; more have no path */
@@ -114,14 +114,6 @@ static void scan(struct cgroups *cgroups)
 	cgroups->missing = false;
 	if (!cgroups_each(take_path, cgroups))
 		twalk_r(cgroups->tree, note_missing, cgroups);
-}
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
 void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 #include "perf_records.h"
 #include "record.h"
@@ -28,20 +27,12 @@
 #define PROGRESS_NS 250000000ull
 #define RETRY_NS 10000000000ull		/* after the next file could not be opened */
 
-uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
 /* ---- progress ---- */
 
 static void progress_show(struct record *record)
 {
 	struct tb_stats sum;
-	uint64_t now = now_ns();
+	uint64_t now = monotonic_ns();
 	double span, rate;
 
 	if (!record->progress || now - record->shown < PROGRESS_NS ||
@@ -77,7 +68,7 @@ static void progress_end(struct record *record)
 
 static int wait_ms(const struct record *record, uint64_t end)
 {
-	uint64_t now = now_ns(), left, most = 1000000000ull;
+	uint64_t now = monotonic_ns(), left, most = 1000000000ull;
 
 	if (record->progress)
 		most = PROGRESS_NS;
@@ -191,12 +182,12 @@ static int next_file(struct record *record)
 	if (failed) {
 		note("%s goes on", record->sink.name);
 		record->sink.way.most = 0;
-		record->next_file = now_ns() + RETRY_NS;
+		record->next_file = monotonic_ns() + RETRY_NS;
 		return 0;
 	}
-	set_next_file_time(record, now_ns());
+	set_next_file_time(record, monotonic_ns());
 	record->sink.way.most = record->series.bytes;
-	series_trim(&record->series, now_ns());
+	series_trim(&record->series, monotonic_ns());
 	if (record->sink.failed)
 		return -EIO;
 	if (record->verbose)
@@ -253,7 +244,7 @@ static int record_next(struct record *record)
 	int result = 0;
 
 	record->rotate = false;
-	if (asked || now_ns() >= record->next_file)
+	if (asked || monotonic_ns() >= record->next_file)
 		result = empty_rings(record, record->series.memory);
 	if (result < 0)
 		return result;
@@ -266,7 +257,7 @@ static int record_next(struct record *record)
 
 static bool next_due(const struct record *record)
 {
-	return record->series.given && (record->rotate || now_ns() >= record->next_file ||
+	return record->series.given && (record->rotate || monotonic_ns() >= record->next_file ||
 					file_full(record));
 }
 
@@ -312,7 +303,7 @@ int record_loop(struct record *record)
 	uint64_t end = UINT64_MAX;
 	int result;
 
-	record->started = record->shown = now_ns();
+	record->started = record->shown = monotonic_ns();
 	set_next_file_time(record, record->started);
 	if (record->seconds > 0)
 		end = record->started + (uint64_t)(record->seconds * 1e9);
@@ -327,7 +318,7 @@ int record_loop(struct record *record)
 		if (poll(wait, 4, wait_ms(record, end < record->next_file ?
 					  end : record->next_file)) < 0 && errno != EINTR)
 			return -errno;
-		if ((wait[0].revents && handle_signals(record)) || now_ns() >= end)
+		if ((wait[0].revents && handle_signals(record)) || monotonic_ns() >= end)
 			return 0;
 		if (wait[1].revents & (POLLHUP | POLLERR))
 			return 0;	/* another program stopped the recording, or it is full */
@@ -374,7 +365,7 @@ static void show_usage(const struct tb_stats *sum)
 
 int record_finish(struct record *record, int result)
 {
-	double span = (double)(now_ns() - record->started) / 1e9;
+	double span = (double)(monotonic_ns() - record->started) / 1e9;
 	struct tb_stats sum;
 	int status = EXIT_FINE, stopped, drained;
 

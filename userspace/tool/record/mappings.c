@@ -18,9 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "build_ids.h"
 #include "mappings.h"
+#include "tool/command/command.h"
 #include "tracebuf.h"
 
 #define ENTRIES_MAX (1u << 20)		/* 48 MB */
@@ -48,14 +48,6 @@ struct mappings {
 	void  *files;			/* tree of struct file */
 	bool   unfollowed;		/* perf reports no changes */
 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the list of mappings ---- */
 

@@ -19,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 #include "notes.h"
 #include "open_files.h"
 #include "sockets.h"
+#include "tool/command/command.h"
 #include "tracebuf.h"
 
 #define FILES_MAX 65536			/* of all processes */
@@ -51,14 +51,6 @@ struct open_files {
 	bool running;
 	pthread_t thread;
 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
 
 static bool is_over(const void *context)
 {

@@ -92,8 +92,6 @@ struct record {
 	bool rotate;			/* SIGUSR2 came */
 };
 
-uint64_t now_ns(void);
-
 /* Write blocks until the recording ends, or a signal ends it (loop.c).  0; -EIO: the file failed;
  * other -errno */
 int record_loop(struct record *record);

@@ -511,7 +511,7 @@ static void put_rates(const struct between *between)
 {
 	const struct top_counts *is = between->is, *was = between->was;
 	struct top_picture *picture = between->picture;
-	uint64_t switches = 0, now = top_now();
+	uint64_t switches = 0, now = monotonic_ns();
 	size_t i;
 
 	for (i = 0; i < is->nr_cpus; i++)

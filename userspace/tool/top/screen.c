@@ -404,7 +404,7 @@ static int sample(struct screen *screen)
 
 static int watch(struct screen *screen, uint32_t rounds)
 {
-	uint64_t begun = top_now(), now, due;
+	uint64_t begun = monotonic_ns(), now, due;
 	uint32_t shown = 0;
 	int result = 0;
 
@@ -413,14 +413,14 @@ static int watch(struct screen *screen, uint32_t rounds)
 	       !(screen->source->ended && !screen->source->input) &&
 	       !hung_up(screen, screen->source->ended ? LOOK_NS / 1000000 : 0)) {
 		due = begun + (uint64_t)(screen->look->interval * 1e9);
-		now = top_now();
+		now = monotonic_ns();
 		result = top_source_read(screen->source,
 					 due < now + LOOK_NS ? due : now + LOOK_NS);
 		if (result < 0)
 			break;
 		if (handle_keys(screen))
 			draw(screen);
-		now = top_now();
+		now = monotonic_ns();
 		due = begun + (uint64_t)(screen->look->interval * 1e9);
 		if ((now < due && !screen->source->ended) || !worth_sampling(screen))
 			continue;

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "top.h"
 #include "tool/choose/setup.h"
@@ -21,14 +20,6 @@ volatile sig_atomic_t top_told_to_stop;
 
 #define STEPS 512			/* events between two reads of the clock */
 #define TASKS_MOST 16384		/* tasks, also ended ones, before top_source_renew() */
-
-uint64_t top_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- opening ---- */
 
@@ -253,7 +244,7 @@ int top_source_read(struct top_source *source, uint64_t until)
 		else if (result < 0 && result != -EAGAIN)
 			return result;
 		source->more = source->regular && result == 1;
-		now = top_now();
+		now = monotonic_ns();
 		if (now >= until || source->ended)
 			break;
 		if (result == -EAGAIN)

@@ -89,8 +89,6 @@ int top_source_renew(struct top_source *source);
 /* Complains, EXIT_* */
 int top_source_close(struct top_source *source);
 
-uint64_t top_now(void);
-
 /* ---- the figures of an interval (sample.c) ---- */
 
 enum top_view {
