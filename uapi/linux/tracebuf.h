@@ -1183,6 +1183,9 @@ struct tb_ref {
  * Acquire never blocks: count 0 when there is nothing.  Errors: EBUSY another
  * session is the reader; EINVAL a reference that is not held (those before it are released,
  * count says how many); ENODATA stopped and drained, or the end of a snapshot.
+ *
+ * Release durable blocks in the order in which they were acquired: the module counts them only, and
+ * may write into the memory of as many of the oldest.  Blocks of CPUs have no such order.
  */
 struct tb_batch {
 	__u64 refs;
