@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of slices share: slices.c has threads and events, slices_irq.c interrupts,
+ * slices_selected.c the changes of selected events.
+ */
+#ifndef TRACEBUF_SLICES_PARTS_H
+#define TRACEBUF_SLICES_PARTS_H
+
+#include <stdlib.h>
+#include <string.h>
+#include "map.h"
+#include "roles.h"
+#include "slices.h"
+#include "spans.h"
+
+/* Nested interrupts */
+#define IRQS_MAX 8
+/* Bytes of a handler's name; longer names are cut */
+#define IRQ_NAME_MAX 128
+
+/* @names: copies, because payloads of a followed trace do not last */
+struct cpu {
+	bool running, softirq;
+	unsigned int irqs;
+	struct slice run, in_softirq, irq[IRQS_MAX];
+	char names[IRQS_MAX][IRQ_NAME_MAX];
+};
+
+/*
+ * @awake: there was a wakeup, not only a waking; @unseen: it has run since it left the CPU, unseen;
+ * @out: it has left the CPU, in state @state
+ */
+struct thread {
+	bool in_call, woken, awake, unseen, out, has_state;
+	uint64_t call_losses, woken_losses, out_losses;
+	uint64_t woken_at, out_at;
+	int64_t  state;
+	uint32_t waker, waker_cpu;
+	uint16_t waker_context;
+	struct slice call;
+};
+
+/*
+ * @endless: the event that ends the slice is not selected
+ * @ignored: and the event itself is selected: it opens no slice
+ */
+struct beginning {
+	bool endless, ignored;
+};
+
+struct slices {
+	const struct tb_trace *trace;
+	void (*each)(void *context, const struct slice *slice);
+	void *context;
+	uint64_t losses, last;
+	enum tb_timebase base;
+	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
+	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
+	bool wakeups;			/* there are events of wakeup, not only of waking */
+	bool off;			/* the caller wants SLICE_OFF */
+	struct map threads;
+	struct cpu **cpus;
+	unsigned int nr_cpus;
+	struct plans plans;
+	unsigned int selection;		/* index of the next change of selected events */
+	unsigned int nr_beginnings;
+	struct beginning *beginnings;	/* by index of the format; NULL: all events are selected */
+};
+
+static inline void slice_begin(struct slice *slice, enum slice_kind kind,
+			const struct tb_view *view, uint64_t ns)
+{
+	memset(slice, 0, offsetof(struct slice, event));
+	slice->kind = kind;
+	slice->cpu = view->cpu;
+	slice->tid = view->tid;
+	slice->begin = ns;
+	slice->event.format = view->format;
+	slice->event.payload = view->payload;
+	slice->event.length = view->length;
+	slice->kept = view->length && view->length <= sizeof(slice->payload);
+	if (slice->kept)
+		memcpy(slice->payload, view->payload, view->length);
+}
+
+/* Duration; 0 if the clock records turn time back */
+static inline uint64_t duration(uint64_t begin, uint64_t ns)
+{
+	return ns > begin ? ns - begin : 0;
+}
+
+static inline void slice_end(struct slices *slices, struct slice *slice, uint64_t ns,
+		      enum slice_doubt doubt)
+{
+	slice->end = ns > slice->begin ? ns : slice->begin;
+	slice->doubt = doubt;
+	if (slice->kept)
+		slice->event.payload = slice->payload;
+	slices->each(slices->context, slice);
+}
+
+/* End a slice whose end is missing: its duration is unknown */
+static inline void end_unknown(struct slices *slices, struct slice *slice)
+{
+	slice_end(slices, slice, slice->begin, SLICE_UNENDED);
+}
+
+/* True if events are missing between @begin, when there were @losses losses, and now, @ns */
+static inline bool lost_since(const struct slices *slices, uint64_t losses, uint64_t begin, uint64_t ns)
+{
+	return slices->missing ? spans_meet(slices->missing, begin, ns) :
+				 losses != slices->losses;
+}
+
+/* True if the event that ends slices of @format is not selected now */
+static inline bool is_endless(const struct slices *slices, const struct tb_format *format)
+{
+	return format->index < slices->nr_beginnings && slices->beginnings[format->index].endless;
+}
+
+/* True if, in addition, @format is selected: then its events open no slice */
+static inline bool is_ignored(const struct slices *slices, const struct tb_format *format)
+{
+	return format->index < slices->nr_beginnings && slices->beginnings[format->index].ignored;
+}
+
+/* The time up to which the trace shows what @cpu does, at most @ns */
+static inline uint64_t known_until(const struct slices *slices, unsigned int cpu, uint64_t ns)
+{
+	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
+}
+
+/* ---- slices.c ---- */
+
+/* End a sleep without an end in the trace: at @ns, or where that event may be missing */
+void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns);
+
+/* ---- slices_irq.c ---- */
+
+/* Drop all but the first @keep interrupts: their ends are missing */
+void slices_drop_irqs(struct slices *slices, struct cpu *cpu, unsigned int keep);
+/* Drop interrupts whose end is not selected, and those nested in them */
+void slices_end_irqs(struct slices *slices, struct cpu *cpu);
+/* Take an event of an interrupt or a softirq; return 1 if a slice began or ended */
+int slices_take_irq(struct slices *slices, const struct plan *plan, const struct tb_view *view,
+		    struct cpu *cpu, uint64_t ns);
+int slices_take_irq_exit(struct slices *slices, const struct plan *plan,
+			 const struct tb_view *view, struct cpu *cpu, uint64_t ns);
+int slices_take_softirq(struct slices *slices, const struct plan *plan,
+			const struct tb_view *view, struct cpu *cpu, uint64_t ns);
+
+/* ---- slices_selected.c ---- */
+
+/* Apply changes up to @ticks; in a followed trace they may arrive later.  -ENOMEM */
+int slices_take_changes(struct slices *slices, uint64_t ticks);
+
+#endif /* TRACEBUF_SLICES_PARTS_H */
