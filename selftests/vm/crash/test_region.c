@@ -183,23 +183,13 @@ TEST_DEV(region, is_given_back_when_nobody_has_it)
 	EXPECT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 16, 1024));
 }
 
-static bool write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
 /* The kernel's hibernation test: notifiers run, all processes are frozen for five seconds. */
 static bool hibernate(void)
 {
 	bool ok;
 
-	ok = write_to("/sys/power/pm_test", "freezer") && write_to("/sys/power/state", "disk");
-	return write_to("/sys/power/pm_test", "none") && ok;
+	ok = write_file("/sys/power/pm_test", "freezer") && write_file("/sys/power/state", "disk");
+	return write_file("/sys/power/pm_test", "none") && ok;
 }
 
 /* Hibernation does not save the range, so the recording in it ends before. */

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# On an arm64 machine whose device tree tells of an erratum of the counter (timer-erratum.sh), the
-# trace clock reads the counter by way of the kernel's workaround.  This wants tracebuf.ko as
-# "make torture" builds it: it counts these reads.
+# On an arm64 machine with a device tree that tells of an erratum of the counter (timer-erratum.sh),
+# the trace clock reads the counter through the kernel's workaround. If this fails, times jump on
+# such machines. It needs tracebuf.ko as "make torture" builds it, which counts these reads.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -23,7 +23,7 @@ enabled()
 	dmesg | grep 'Enabling .* workaround for HiSilicon erratum 161010101'
 }
 
-# record FILE CLOCK: the trace is complete, its times do not go backwards
+# record FILE CLOCK: the trace is complete, and its times do not go backwards
 record()
 {
 	# shellcheck disable=SC2016
@@ -32,7 +32,7 @@ record()
 	status 0 tracebuf verify "$1" && says exact
 }
 
-# Each event reads the clock once or more often.  Counts get lost when two CPUs count at once: at
+# Each event reads the clock once or more often. Counts get lost when two CPUs count at once: at
 # least half must be there.
 with_care()
 {
@@ -44,7 +44,7 @@ with_care()
 	[ "$events" -gt 100 ] && [ "$((reads * 2))" -ge "$events" ]
 }
 
-# The kernel reads the counter itself then.
+# With this clock the kernel reads the counter itself.
 kernels_clock()
 {
 	before=$(cat "$care")

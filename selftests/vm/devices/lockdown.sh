@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A kernel that is locked down for confidentiality tells nobody what is in it, root included: the
-# device cannot be opened from then on, and what is open goes on. There is no way back, so
-# this runs in a guest of its own (scripts/check).
+# A kernel that is locked down for confidentiality shows its contents to nobody, not even root: the
+# device cannot be opened any more, and open files go on. If this fails, such a kernel leaks, or a
+# running recording breaks. There is no way back, so scripts/check runs this in a guest of its own.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -22,18 +22,18 @@ locked_for()
 	echo "$1" >$lockdown && grep -q "\[$1\]" $lockdown
 }
 
-# The whole of it, as ever.
+# records FILE: recording works as ever.
 records()
 {
 	status 0 tracebuf record -o "$1" -e sched,signal -d 0.5 && status 0 tracebuf verify "$1" &&
 		says exact
 }
 
-# Somebody reads while it is locked down.
+# An open file goes on while the kernel is locked down.
 goes_on()
 {
 	rm -f go
-	# opened first; what it reads it reads afterwards
+	# it is opened before, and read afterwards
 	sh -c 'exec 3</dev/tracebuf && : >open && while [ ! -e go ]; do sleep 0.1; done
 		exec cat <&3' >open.tbuf &
 	reader=$!
@@ -62,11 +62,11 @@ refused_cat()
 if [ ! -e $lockdown ] && ! mount -t securityfs none /sys/kernel/security 2>/dev/null ||
 		[ ! -e $lockdown ]; then
 	plan 1
-	skip "lockdown" "this kernel knows none"
+	skip "lockdown" "this kernel has no lockdown"
 	finish
 fi
 plan 8
-# it would not be loaded afterwards: it is not signed
+# not possible later: the module is not signed
 check "load" insmod "$TRACEBUF_KO"
 check "not locked down: it records" records before.tbuf
 check "locked down for integrity: it records" locked_for integrity

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Memory of more than one node: what belongs to a CPU is on its node, the descriptors of its buffers
-# included. Wants a guest with CPU 0 on node 0 and CPU 1 on node 1 (scripts/check).
+# The memory of a CPU's ring is on the CPU's node, also the descriptors of its buffers. If this
+# fails, recording is slower on large machines. It needs a guest with CPU 0 on node 0 and CPU 1 on
+# node 1 (scripts/check).
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -12,14 +13,14 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 
 many=16
 
-# What node $1 has left, in KiB
+# free_of NODE: prints its free memory in KiB
 free_of()
 {
 	awk '/ MemFree:/ { print $4 }' "/sys/devices/system/node/node$1/meminfo"
 }
 
-# Providers for CPU 1 with $1 small buffers each, made on CPU 0: sets took0 and took1, KiB of the nodes.
-# Some make way, so that what the allocator keeps for itself is there already.
+# take N: creates providers for CPU 1 with N small buffers each, on CPU 0; sets took0 and took1, the
+# KiB taken from the nodes. A first provider fills the caches of the allocator.
 take()
 {
 	for n in warm $(seq "$many"); do
@@ -34,8 +35,8 @@ take()
 	echo "$many x $1 buffers: $took0 KiB of node 0, $took1 KiB of node 1"
 }
 
-# A buffer of 1 KiB has a descriptor of 128 bytes or more: with 4096 of them half a MiB each, and 4 MiB.
-# What the kernel itself takes and gives meanwhile is less than half of the buffers.
+# A buffer of 1 KiB has a descriptor of 128 bytes or more: 4096 buffers have 4 MiB, and half a MiB
+# of descriptors. The kernel's own memory varies by less than half of the buffers.
 on_its_node()
 {
 	take 4 && base0=$took0 base1=$took1 && take 4096 || return

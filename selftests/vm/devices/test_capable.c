@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may open what: the mode of the node, and CAP_PERFMON or CAP_SYS_ADMIN in the initial user
- * namespace, which nothing inside another namespace gives.
+ * Permission to open the devices: the mode of the node, and CAP_PERFMON or CAP_SYS_ADMIN in the
+ * initial user namespace, which no other namespace gives. If a test fails, an unprivileged user or
+ * a container can watch the kernel.
  */
 #include <linux/capability.h>
 #include <sched.h>
@@ -23,16 +24,16 @@
 #endif
 #define BIT(n)		(1ull << (n))
 
-/* What a container has by the defaults of those who make them. */
+/* The usual capabilities of containers. */
 #define CONTAINER	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) |	\
 			 BIT(CAP_FSETID) | BIT(CAP_KILL) | BIT(CAP_SETGID) |		\
 			 BIT(CAP_SETUID) | BIT(CAP_SETPCAP) | BIT(CAP_NET_BIND_SERVICE) | \
 			 BIT(CAP_NET_RAW) | BIT(CAP_SYS_CHROOT) | BIT(CAP_MKNOD) |	\
 			 BIT(CAP_AUDIT_WRITE) | BIT(CAP_SETFCAP))
 
-/* What a child finds out, in memory that both have. */
+/* The results of a child, in shared memory. */
 struct found {
-	int result[4];		/* 0 or an errno; -1: it did not come that far */
+	int result[4];		/* 0 or an errno; -1: not reached */
 	char text[64];
 };
 
@@ -60,7 +61,7 @@ FIXTURE_TEARDOWN(capable)
 	chmod(WRITERS, self->mode[1]);
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int try_open(const char *path, int flags)
 {
 	int fd = open(path, flags | O_CLOEXEC);
@@ -71,7 +72,7 @@ static int try_open(const char *path, int flags)
 	return 0;
 }
 
-/* That user, with these capabilities and no others, ever. */
+/* Becomes @uid with @caps and no others, for good. */
 static bool become(uid_t uid, uint64_t caps)
 {
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -84,7 +85,7 @@ static bool become(uid_t uid, uint64_t caps)
 	       !setresuid(uid, uid, uid) && !syscall(SYS_capset, &h, d);
 }
 
-/* In a child, because there is no way back. */
+/* Runs in a child, because there is no way back. */
 #define IN_CHILD(code)							\
 	do {								\
 		int status_;						\
@@ -99,7 +100,7 @@ static bool become(uid_t uid, uint64_t caps)
 		ASSERT_EQ(0, status_);					\
 	} while (0)
 
-/* What the device says to that user with these capabilities. */
+/* Expects @error of open() by @uid with @caps. */
 #define EXPECT_OPEN(error, uid, caps)					\
 	do {								\
 		int *result_ = &self->found->result[0];			\
@@ -119,7 +120,7 @@ TEST_DEV(capable, nodes_are_roots)
 	EXPECT_OPEN(0, 0, ~0ull >> 23);
 }
 
-/* The mode of the node comes first, for whoever cannot override it. */
+/* The mode of the node is checked first, unless the user can override it. */
 TEST_DEV(capable, mode_of_the_node)
 {
 	EXPECT_OPEN(EACCES, NOBODY, 0);
@@ -128,7 +129,7 @@ TEST_DEV(capable, mode_of_the_node)
 	EXPECT_OPEN(0, NOBODY, BIT(CAP_PERFMON) | BIT(CAP_DAC_OVERRIDE));
 }
 
-/* A mode that lets everybody in lets nobody see the kernel. */
+/* A mode that lets everybody in does not replace the capability. */
 TEST_DEV(capable, capability)
 {
 	ASSERT_EQ(0, chmod(NODE, 0666));
@@ -141,16 +142,7 @@ TEST_DEV(capable, capability)
 	EXPECT_OPEN(0, NOBODY, BIT(CAP_SYS_ADMIN));
 }
 
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	close(fd);
-	return ok;
-}
-
-/* Root of a user namespace of its own. */
+/* Becomes root of a new user namespace. */
 static bool enter_user_namespace(int more)
 {
 	uid_t uid = getuid();
@@ -178,7 +170,7 @@ TEST_DEV(capable, user_namespace)
 		}
 		f->result[0] = 0;
 		f->result[1] = try_open(NODE, O_RDONLY);
-		/* real root, in one, is none */
+		/* root of the namespace is not root of the node */
 		f->result[2] = try_open(WRITERS, O_RDWR);
 	});
 	if (f->result[0])
@@ -191,7 +183,7 @@ TEST_DEV(capable, user_namespace)
 		f->result[1] = try_open(NODE, O_RDONLY);
 	});
 	EXPECT_EQ(EPERM, f->result[1]);
-	/* a file that was opened by one who may can be handed there: it is the right */
+	/* an open file can be handed over: having it is the permission */
 	fd = tb_open(0);
 	ASSERT_LE(0, fd);
 	IN_CHILD({
@@ -207,7 +199,7 @@ TEST_DEV(capable, user_namespace)
 	close(fd);
 }
 
-/* A root directory, namespaces and capabilities as containers have them, with nodes of its own. */
+/* A container: root directory, namespaces and capabilities as usual, and nodes of its own. */
 TEST_DEV(capable, container)
 {
 	struct found *f = self->found;
@@ -226,19 +218,19 @@ TEST_DEV(capable, container)
 			f->result[0] = -errno;
 			_exit(0);
 		}
-		/* whatever it may not have, it has not even by exec */
+		/* exec cannot give it other capabilities */
 		for (i = 0; i <= 40; i++)
 			if (!(CONTAINER & BIT(i)))
 				prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 		if (!become(0, CONTAINER))
 			_exit(1);
 		f->result[0] = 0;
-		/* it makes nodes itself, for all */
+		/* it makes nodes for everybody itself */
 		if (mknod("tracebuf", S_IFCHR | 0666, st.st_rdev) ||
 		    mknod("producer", S_IFCHR | 0666, writers.st_rdev))
 			_exit(2);
 		f->result[1] = try_open("tracebuf", O_RDONLY);
-		/* writing needs the node alone: who gives it gives the right to write */
+		/* writing needs only the node: giving the node gives the permission */
 		f->result[2] = try_open("producer", O_RDWR);
 	});
 	rmdir(dir);
@@ -248,7 +240,7 @@ TEST_DEV(capable, container)
 	EXPECT_EQ(0, f->result[2]);
 }
 
-/* Rights are asked for when a file is opened; what is open stays so, as with perf and tracefs. */
+/* Permission is checked at open; open files go on, as with perf and tracefs. */
 TEST_DEV(capable, dropped_after_opening)
 {
 	struct found *f = self->found;
@@ -274,7 +266,7 @@ TEST_DEV(capable, dropped_after_opening)
 	close(fd);
 }
 
-/* What may be written to is for those who write; nothing can be read there. */
+/* The writers' device needs only the node, and gives nothing to read. */
 TEST_DEV(capable, writers)
 {
 	struct found *f = self->found;
@@ -293,7 +285,7 @@ TEST_DEV(capable, writers)
 	});
 	EXPECT_EQ(0, f->result[0]);
 	EXPECT_EQ(EINVAL, f->result[1]);
-	/* none of the other device's calls, set up or not */
+	/* no call of the other device works, before a setup or after */
 	EXPECT_TRUE(f->result[2] == ENXIO || f->result[2] == ENOTTY);
 }
 

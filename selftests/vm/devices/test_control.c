@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Start, stop, start again, flush, stop on close, the state dump, configure:
- * what changes the life of a recording.
+ * The life of a recording: start, stop, start again, flush, stop on close, the threads at the
+ * start, configure. If a test fails, a recording goes on after its program has died, or has events
+ * of the recording before.
  */
 #include <sys/prctl.h>
 #include <sys/utsname.h>
@@ -11,13 +12,6 @@
 #define PER_BLOCK	((1024 - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
 
 DEVICE_FIXTURE(control)
-
-static uint32_t state(int fd)
-{
-	struct tb_query q;
-
-	return tb_query(fd, &q) ? ~0u : q.state;
-}
 
 struct fired {
 	struct stream *s;
@@ -34,17 +28,17 @@ static void see_fired(void *ctx, const struct stream_event *e)
 
 TEST_DEV(control, states)
 {
-	EXPECT_EQ(TB_STATE_IDLE, state(self->fd));
+	EXPECT_EQ(TB_STATE_IDLE, tb_state(self->fd));
 	EXPECT_EQ(-EINVAL, tb_stop(self->fd));
 	EXPECT_EQ(0, tb_start(self->fd, 0));
-	EXPECT_EQ(TB_STATE_RUNNING, state(self->fd));
+	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->fd));
 	EXPECT_EQ(-EBUSY, tb_start(self->fd, 0));
 	EXPECT_EQ(-EBUSY, tb_configure(self->fd, 0, 0, 0, 0));
 	EXPECT_EQ(0, tb_stop(self->fd));
-	EXPECT_EQ(TB_STATE_STOPPED, state(self->fd));
+	EXPECT_EQ(TB_STATE_STOPPED, tb_state(self->fd));
 	EXPECT_EQ(-EINVAL, tb_stop(self->fd));
 	EXPECT_EQ(0, tb_configure(self->fd, 0, 0, 0, 0));
-	EXPECT_EQ(TB_STATE_IDLE, state(self->fd));
+	EXPECT_EQ(TB_STATE_IDLE, tb_state(self->fd));
 }
 
 TEST_DEV(control, query_tells_the_configuration)
@@ -93,7 +87,7 @@ TEST_DEV(control, restart_begins_anew)
 		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 		fire(0, 10 + round);
 		ASSERT_EQ(0, tb_stop(self->fd));
-		/* what the second round did is never read: gone with the next start */
+		/* the second recording is never read: the next start discards it */
 		if (round == 1)
 			continue;
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
@@ -145,9 +139,9 @@ TEST_DEV(control, stop_on_close)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, tb_start(fd, TB_START_STOP_ON_CLOSE));
-	EXPECT_EQ(TB_STATE_RUNNING, state(self->fd));
+	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->fd));
 	close(fd);
-	EXPECT_EQ(TB_STATE_STOPPED, state(self->fd));
+	EXPECT_EQ(TB_STATE_STOPPED, tb_state(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 }
@@ -170,10 +164,10 @@ TEST_DEV(control, stop_on_close_when_killed)
 			pause();
 	}
 	ASSERT_EQ(1, read(pipes[0], &byte, 1));
-	EXPECT_EQ(TB_STATE_RUNNING, state(self->fd));
+	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->fd));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(TB_STATE_STOPPED, state(self->fd));
+	EXPECT_EQ(TB_STATE_STOPPED, tb_state(self->fd));
 }
 
 TEST_DEV(control, without_stop_on_close_it_goes_on)
@@ -183,10 +177,10 @@ TEST_DEV(control, without_stop_on_close_it_goes_on)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, tb_start(fd, 0));
 	close(fd);
-	EXPECT_EQ(TB_STATE_RUNNING, state(self->fd));
+	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->fd));
 }
 
-/* stopping by hand and starting anew ends the promise of an earlier start */
+/* Stop on close is for one recording: a stop and another start end it. */
 TEST_DEV(control, stop_on_close_is_for_that_recording)
 {
 	int fd = tb_open(0);
@@ -196,7 +190,7 @@ TEST_DEV(control, stop_on_close_is_for_that_recording)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_EQ(0, tb_start(self->fd, 0));
 	close(fd);
-	EXPECT_EQ(TB_STATE_RUNNING, state(self->fd));
+	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->fd));
 }
 
 /* ---- flush ------------------------------------------------------------ */
@@ -210,7 +204,7 @@ TEST_DEV(control, flush_hands_over_what_there_is)
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	ASSERT_LT(0, tb_skip_durable(self->fd));
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
-	/* nothing there: nothing to hand over */
+	/* nothing was recorded: no block */
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
 	EXPECT_EQ(EAGAIN, errno);
@@ -221,7 +215,7 @@ TEST_DEV(control, flush_hands_over_what_there_is)
 	EXPECT_EQ(3, b->events);
 	EXPECT_EQ(TB_BLOCK_COMPLETE | TB_BLOCK_FLUSHED, b->flags);
 	EXPECT_EQ((TB_BLOCK_FIRST_ELEMENT + 3 * FIRE_ELEMENTS) * 16, b->data);
-	/* and again: no empty blocks */
+	/* a second flush makes no empty blocks */
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
 	EXPECT_EQ(EAGAIN, errno);
@@ -320,7 +314,7 @@ TEST_DEV(control, start_tells_the_threads)
 	EXPECT_LT(10, d.count);
 }
 
-TEST_DEV(control, or_not)
+TEST_DEV(control, start_without_the_threads)
 {
 	struct dump d = { 0 };
 
@@ -360,9 +354,9 @@ TEST_DEV(control, init_and_clocks)
 	ASSERT_EQ(1, fscanf(f, "%63s", release));
 	fclose(f);
 	EXPECT_STREQ(release, self->s.init.release);
-	/* one at start, one at stop */
+	/* a tie at the start, and one at the stop */
 	EXPECT_EQ(2, self->s.clocks);
-	/* softirqs at least have names */
+	/* at least softirqs have names */
 	EXPECT_LE(10, self->s.strings);
 }
 
@@ -372,13 +366,13 @@ TEST_DEV(control, durable_buffer_too_small_is_ENOSPC)
 	int status;
 	pid_t pid;
 
-	/* so many threads that they do not fit */
+	/* more threads than fit */
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
 	pid = crowd(1500);
 	ASSERT_LT(0, pid);
 	EXPECT_EQ(-ENOSPC, tb_start(self->fd, 0));
-	EXPECT_NE(TB_STATE_RUNNING, state(self->fd));
-	/* without them it is large enough */
+	EXPECT_NE(TB_STATE_RUNNING, tb_state(self->fd));
+	/* without their records there is room */
 	EXPECT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of everything the module does fails once: each failure is a
- * clean error that changes nothing, and the next attempt works.  That nothing
- * leaks shows in leaks.sh, which looks when all tests are over.
+ * Each allocation of everything that the module does fails once: the call returns a clean error and
+ * changes nothing, and the next attempt works. leaks.sh finds leaks when all tests are over. If a
+ * test fails, a lack of memory corrupts, leaks or blocks the device.
  */
 #include <stddef.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 #define BUFFERS		4
 #define ELEMENTS	256
 
-/* two of them */
+/* two events */
 #define SOME_EVENTS	"signal"
 
 /* longer than other tests: load and start are swept allocation by allocation */
 #define FAULT_TEST(name)	TEST_F_TIMEOUT(fault, name, 1200)
 
-/* What must not change, and what the steps work on. */
+/* The state that must not change, and the objects of the steps. */
 struct ctx {
 	int fd;
 	struct tb_query query;
@@ -31,7 +31,7 @@ struct ctx {
 	struct tb_ref refs[4];		/* held */
 	uint32_t taken;
 	void *at;
-	char *image;			/* the module's */
+	char *image;			/* file of the module */
 	size_t size;
 	const char *params;
 };
@@ -42,7 +42,7 @@ FIXTURE(fault) {
 	int unused;
 };
 
-/* Fills in what is compared; false if that cannot be had. */
+/* Reads the state to compare; false on an error. */
 static bool look(struct tb_query *q, uint32_t *flags, size_t nr)
 {
 	struct tb_event_info info;
@@ -50,7 +50,7 @@ static bool look(struct tb_query *q, uint32_t *flags, size_t nr)
 
 	if (tb_query(c.fd, q) || q->nr_events > nr)
 		return false;
-	/* these count and tell more than what was configured */
+	/* these change without a configuration */
 	q->generation = 0;
 	q->reader = 0;
 	for (i = 0; i < q->nr_events; i++) {
@@ -166,13 +166,12 @@ FAULT_TEST(close)
 
 /* ---- configure -------------------------------------------------------- */
 
-/* To other sizes. */
 static int do_configure(void *ctx)
 {
 	return tb_configure(c.fd, TB_MODE_CIRCULAR, 0, BUFFERS + 1, *(uint32_t *)ctx);
 }
 
-/* There is a recording to lose. */
+/* Makes a recording that a failure could lose. */
 static void undo_configure(void *ctx)
 {
 	if (tb_configure(c.fd, 0, 0, BUFFERS, ELEMENTS) || tb_start(c.fd, TB_START_NO_STATE))
@@ -226,7 +225,7 @@ static void undo_select(void *ctx)
 		abort();
 }
 
-/* The other way round: what cannot fail must not. */
+/* Disabling allocates, too. */
 static int do_deselect(void *ctx)
 {
 	return tb_select(c.fd, TB_SELECT_DISABLE, ctx, 0);
@@ -264,11 +263,11 @@ FAULT_TEST(select_when_running)
 
 	ASSERT_LT(0, do_select(SOME_EVENTS));
 	undo_select(SOME_EVENTS);
-	/* what is enabled already stays so */
+	/* an event that is enabled already stays so */
 	ASSERT_EQ(1, tb_enable(c.fd, "task_newtask"));
 	ASSERT_EQ(0, tb_start(c.fd, TB_START_NO_STATE));
 	ASSERT_TRUE(remember());
-	/* the probes as well */
+	/* attaching probes allocates, too */
 	step.least = 4;
 	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, SOME_EVENTS));
 	step.least = 1;
@@ -291,7 +290,7 @@ static void undo_start(void *ctx)
 		abort();
 }
 
-/* Idle, and nothing is left of what was begun. */
+/* Idle, and without anything of the failed start. */
 static bool not_begun(void *ctx)
 {
 	struct tb_stats st;
@@ -326,7 +325,7 @@ FAULT_TEST(start_without_pages)
 
 	ASSERT_LT(0, tb_enable(c.fd, SOME_EVENTS));
 	ASSERT_TRUE(remember());
-	/* the room to describe events in */
+	/* the room for descriptions is allocated in pages */
 	step.least = 1;
 	EXPECT_TRUE(fault_sweep(&step, FAULT_PAGES, &flags));
 }
@@ -344,7 +343,7 @@ static void undo_stop(void *ctx)
 
 FAULT_TEST(stop)
 {
-	/* must not fail, whatever there is to allocate */
+	/* after a failure the next attempt must stop the recording */
 	static const struct fault_step step = {
 		.name = "stop", .op = do_stop, .undo = undo_stop, .other = ENOMEM,
 	};
@@ -368,7 +367,7 @@ static void undo_mmap(void *ctx)
 		abort();
 }
 
-/* Not mapped: it can be configured. */
+/* If nothing is mapped the provider can be configured. */
 static bool not_mapped(void *ctx)
 {
 	return same(ctx) && !tb_configure(c.fd, 0, 0, BUFFERS, ELEMENTS);
@@ -385,7 +384,7 @@ FAULT_TEST(mmap)
 
 /* ---- reading ---------------------------------------------------------- */
 
-/* A recording that is over, with something in it. */
+/* Makes a stopped recording with some events. */
 static bool recorded(void)
 {
 	if (tb_enable(c.fd, FIRE_EVENT) != 1 || tb_start(c.fd, TB_START_NO_STATE))
@@ -456,7 +455,7 @@ FAULT_TEST(acquire_and_release)
 	EXPECT_EQ((int)c.taken, do_release(NULL));
 }
 
-/* A save/saved channel, for a session that has had none yet. */
+/* A save channel of a new session. */
 struct channel {
 	int fd;
 	int channel;
@@ -497,7 +496,7 @@ FAULT_TEST(channel)
 	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, &ch));
 }
 
-/* What tells, and changes nothing. */
+/* Calls that query, and change nothing. */
 static int do_tell(void *ctx)
 {
 	static char desc[65536];
@@ -521,7 +520,7 @@ FAULT_TEST(tell)
 	};
 
 	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, NULL));
-	/* room for a description is had one way or the other unless all fails */
+	/* if one allocation fails other memory does; not so without any pages */
 	step.least = 1;
 	EXPECT_TRUE(fault_sweep(&step, FAULT_PAGES, NULL));
 }
@@ -562,7 +561,7 @@ static void undo_unload(void *ctx)
 		abort();
 }
 
-/* Still there, and in order. */
+/* Loaded, and it works. */
 static bool still_there(void *ctx)
 {
 	int fd = tb_open(0), ret = fd < 0 ? fd : tb_fresh(fd);
@@ -571,7 +570,7 @@ static bool still_there(void *ctx)
 	return !ret;
 }
 
-/* The module's file; from memory it is loaded without reading, which may fail. */
+/* Reads the module's file: loading it from memory needs no reading, which may fail. */
 static bool read_image(void)
 {
 	const char *path = getenv("TRACEBUF_KO");
@@ -598,8 +597,8 @@ FAULT_TEST(load_and_unload)
 		.name = "unload", .op = do_unload, .undo = undo_unload, .same = still_there,
 	};
 
-	/* a thousand times: without waiting for other processors at leisure */
-	ASSERT_TRUE(fault_put("/sys/kernel/rcu_expedited", "1"));
+	/* waits for other CPUs must be short, because the sweep loads a thousand times */
+	ASSERT_TRUE(write_file("/sys/kernel/rcu_expedited", "1"));
 	ASSERT_TRUE(read_image());
 	c.params = "events=signal wide=1 buffers=2 elements=64 durable_kib=64 state=0";
 	ASSERT_EQ(0, tb_fresh(c.fd));
@@ -609,11 +608,11 @@ FAULT_TEST(load_and_unload)
 	EXPECT_TRUE(fault_sweep(&load, FAULT_NTH, NULL));
 	ASSERT_EQ(0, do_load(NULL));
 	EXPECT_TRUE(fault_sweep(&unload, FAULT_NTH, NULL));
-	/* as the other tests found it */
+	/* leave the module as the other tests expect it */
 	undo_load(NULL);
 	c.params = "";
 	ASSERT_EQ(0, do_load(NULL));
-	ASSERT_TRUE(fault_put("/sys/kernel/rcu_expedited", "0"));
+	ASSERT_TRUE(write_file("/sys/kernel/rcu_expedited", "0"));
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of the calls that test_fault.c does not go through fails once: providers that come
- * and go, rules, sets of threads, triggers, categories, snapshots. Each failure is a clean error that
- * changes nothing, and the next attempt works.  What leaks shows in leaks.sh.
+ * Each allocation of calls that test_fault.c does not cover fails once: providers that come and go,
+ * rules, sets of threads, triggers, categories, snapshots. The call returns a clean error and
+ * changes nothing, and the next attempt works. leaks.sh finds leaks. If a test fails, a lack of
+ * memory corrupts or leaks.
  */
 #include <sys/mman.h>
 
@@ -45,7 +46,7 @@ static bool same(void *ctx)
 
 	if (tb_query(fd, &q) || count_providers() != providers)
 		return false;
-	/* the durable buffer is told what could not be done, and of threads */
+	/* the durable buffer gets records of threads and of failures */
 	q.durable_used = before.durable_used;
 	q.reader = before.reader;
 	return !memcmp(&q, &before, sizeof(q));
@@ -95,7 +96,7 @@ static void undo_create(void *ctx)
 FAULT_TEST(create)
 {
 	static const struct fault_step step = {
-		/* what fails singly is mostly had another way; not so when all pages are gone */
+		/* if one allocation fails other memory mostly does; not so without any pages */
 		.name = "create", .op = do_create, .undo = undo_create, .same = same, .least = 1,
 	};
 
@@ -103,7 +104,7 @@ FAULT_TEST(create)
 	EXPECT_TRUE(fault_sweep(&step, FAULT_PAGES, NULL));
 }
 
-/* What gives memory back needs none. */
+/* Destroying frees memory and needs none. */
 static int do_destroy(void *ctx)
 {
 	return tb_provider(fd, TB_PROVIDER_DESTROY, "one");
@@ -153,7 +154,7 @@ static void undo_rule(void *ctx)
 		abort();
 }
 
-/* A rule that was not taken keeps nothing out. */
+/* A refused rule keeps no event out. */
 static bool no_rule(void *ctx)
 {
 	struct tb_suppressed_info s = { .index = event };
@@ -223,7 +224,7 @@ static bool not_armed(void *ctx)
 	return same(ctx) && !ioctl(fd, TB_IOC_TRIGGER, &i) && i.state == TB_TRIGGER_NONE;
 }
 
-/* An event that is not recorded: attached for the trigger alone. */
+/* An event that is not recorded: its probe is for the trigger alone. */
 static int do_arm_other(void *ctx)
 {
 	struct tb_arm a = { .op = TB_ARM_SET, .pattern = (uintptr_t)trigger,
@@ -270,7 +271,7 @@ FAULT_TEST(categories)
 	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, NULL));
 }
 
-/* By a session of its own each time, which is for that snapshot alone. */
+/* Each snapshot has a session of its own. */
 static int do_snapshot(void *ctx)
 {
 	struct tb_ref refs[8];
@@ -287,7 +288,7 @@ static int do_snapshot(void *ctx)
 	return n == -ENODATA ? 0 : n;
 }
 
-/* The recording goes on, and nobody has anything of it. */
+/* The recording goes on, and the failed snapshot holds nothing. */
 static bool going_on(void *ctx)
 {
 	struct tb_stats st;

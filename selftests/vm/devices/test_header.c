@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The header of each ring in the mapping: what it says of the layout, in all
- * modes; that it goes forward only while events come from all contexts; and
- * that it is exact once the recording has stopped.
+ * The header of each ring in the mapping: its layout in all modes; its values only grow while
+ * events come from all contexts; they are exact after a stop. If a test fails, a program that reads
+ * rings in the mapping or in the memory of a crashed machine takes other memory for events.
  */
 #include "tbtest.h"
 
@@ -19,7 +19,7 @@ static const uint32_t sizes[] = { 2, 5, 600 };
 	for (m = 0; m < sizeof(modes) / sizeof(*modes); m++)			\
 		for (n = 0; n < sizeof(sizes) / sizeof(*sizes); n++)
 
-/* The mapping, and how it is laid out. */
+/* The mapping and its layout. */
 struct view {
 	struct tb_query q;
 	const char *at;
@@ -48,7 +48,7 @@ static const struct tb_block *block_of(const struct view *v, uint32_t cpu, uint3
 			      index * v->q.buffer_bytes);
 }
 
-/* The two as they are at one moment. */
+/* Both words as they are at one moment. */
 static void current_of(const struct tb_ring_header *h, uint32_t *buffer, uint32_t *wrapped)
 {
 	uint64_t word = __atomic_load_n((const uint64_t *)&h->current_buffer, __ATOMIC_ACQUIRE);
@@ -57,7 +57,7 @@ static void current_of(const struct tb_ring_header *h, uint32_t *buffer, uint32_
 	*wrapped = word >> 32;
 }
 
-/* What does not change while it runs, but for the size of the durable buffer. */
+/* Checks the fields that do not change during a recording, but for the durable buffer's size. */
 static int check_layout(const struct view *v, uint32_t cpu)
 {
 	const struct tb_ring_header *h = header_of(v, cpu);
@@ -98,7 +98,7 @@ static int check_layout(const struct view *v, uint32_t cpu)
 	return wrong;
 }
 
-/* What the header says once the recording has stopped, against the blocks and the counts. */
+/* Checks the header of a stopped recording against the blocks and the counts. */
 static int check_end(int fd, const struct view *v, uint32_t cpu)
 {
 	const struct tb_ring_header *h = header_of(v, cpu);
@@ -131,7 +131,7 @@ static int check_end(int fd, const struct view *v, uint32_t cpu)
 	return wrong;
 }
 
-/* Bytes of all durable blocks there are, or -errno. */
+/* Returns the bytes of all durable blocks, or -errno. */
 static int64_t durable_bytes(int fd)
 {
 	struct tb_ref ref;
@@ -197,7 +197,7 @@ TEST_DEV(header, exact_at_stop)
 	EACH(m, n) {
 		ASSERT_EQ(0, tb_configure(self->fd, modes[m], 0, sizes[n], ELEMENTS));
 		ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
-		/* a mapping outlives recordings; what one has left is not in the next */
+		/* a mapping outlives recordings; nothing of one may be in the next */
 		ASSERT_TRUE(view_open(self->fd, &v));
 		for (laps = 3; laps > 0; laps--) {
 			ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
@@ -223,7 +223,7 @@ TEST_DEV(header, exact_at_stop)
 		}
 		EXPECT_EQ(durable_bytes(self->fd), header_of(&v, 0)->durable_data_end);
 		view_close(&v);
-		/* what is held of the rest goes back */
+		/* closing releases what the session holds */
 		close(self->fd);
 		self->fd = tb_open(0);
 		ASSERT_LE(0, self->fd);
@@ -238,7 +238,7 @@ struct load {
 	bool stop;
 };
 
-/* Signals, system calls, threads, switches; interrupts come by themselves. */
+/* Makes signals, system calls, threads and switches; interrupts come by themselves. */
 static void *load_main(void *arg)
 {
 	struct load *l = arg;
@@ -258,7 +258,7 @@ static void *load_main(void *arg)
 	return NULL;
 }
 
-/* A field at two moments: how far it was. */
+/* The values of a header when it was last read. */
 struct seen {
 	uint32_t wrapped;
 	uint64_t dropped, durable;
@@ -280,7 +280,7 @@ static int check_live(int fd, const struct view *v, uint32_t cpu, struct seen *s
 	WANT(durable >= seen->durable, 1);
 	if (tb_stats(fd, cpu, &st))
 		wrong++;
-	/* what is in the counts came first */
+	/* the counts were read later, so they are not smaller */
 	WANT(wrapped == 0 || wrapped < st.blocks, 1);
 	WANT(dropped <= st.dropped, 1);
 	for (i = 0; i < h->nr; i++) {
@@ -314,7 +314,7 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 	ASSERT_TRUE(view_open(fd, &v));
 	for (cpu = 0; cpu < cpus; cpu++)
 		ASSERT_EQ(0, pthread_create(&load[cpu].thread, NULL, load_main, &load[cpu]));
-	/* until both rings have gone round three times or are full, and a good while more */
+	/* until both rings have gone round three times or are full, and for 300 rounds */
 	for (rounds = 0; rounds < 20000 && !wrong; rounds++) {
 		bool enough = true;
 
@@ -366,7 +366,7 @@ TEST_DEV(header, goes_forward_oneshot)
 	under_load(_metadata, self->fd, &self->s, TB_MODE_ONESHOT, TB_POLICY_DROP, 600);
 }
 
-/* The durable buffer grows while it is mapped: so does what the header says. */
+/* The durable buffer grows while it is mapped, and the header follows. */
 TEST_DEV(header, durable_grows)
 {
 	struct tb_config c = { .buffers = 2, .elements = ELEMENTS, .durable_kib = 128 };

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bad input to every ioctl: sizes other than ours, reserved fields, flags,
- * values, addresses, commands.
+ * Bad input to each ioctl: sizes, reserved fields, flags, values, addresses, commands. If a test
+ * fails, a program built with another header does something wrong in silence, or the kernel reads
+ * or writes wrong memory.
  */
 #include "tbtest.h"
 
 DEVICE_FIXTURE(ioctl)
 
-/* of another architecture */
+/* a clock of another architecture */
 #if defined(__aarch64__)
 #define FOREIGN_CLOCK	TB_CLOCK_TSC
 #else
 #define FOREIGN_CLOCK	TB_CLOCK_ARCH
 #endif
 
-/* The commands that take a structure, with one that they accept. */
+/* The commands that take a structure, and how to fill a legal one. */
 struct command {
 	const char *name;
 	unsigned int cmd;
 	size_t size;
-	bool in;		/* they read it */
-	bool out;		/* they write it */
+	bool in;		/* the kernel reads it */
+	bool out;		/* the kernel writes it */
 	void (*fill)(void *arg);
-	int start;		/* to be running for it */
+	int start;		/* needs a running recording */
 };
 
 static char text[] = "sched_switch";
@@ -103,7 +104,7 @@ TEST_DEV(ioctl, good_to_begin_with)
 	}
 }
 
-/* a program built with a newer header: fine as long as the rest is zero */
+/* A program built with a newer header works as long as the new fields are zero. */
 TEST_DEV(ioctl, longer_with_zero_tail)
 {
 	const struct command *c;
@@ -137,7 +138,7 @@ TEST_DEV(ioctl, longer_with_something_in_the_tail_is_E2BIG)
 	}
 }
 
-/* what the kernel does not know of is zero */
+/* Fields that this kernel does not know come back as zero. */
 TEST_DEV(ioctl, longer_query_is_filled_up)
 {
 	unsigned char arg[512];
@@ -151,7 +152,7 @@ TEST_DEV(ioctl, longer_query_is_filled_up)
 		ASSERT_EQ(0xaa, arg[i]);
 }
 
-/* there is no earlier version of any structure */
+/* No structure has an earlier version. */
 TEST_DEV(ioctl, shorter_is_EINVAL)
 {
 	const struct command *c;
@@ -192,7 +193,7 @@ TEST_DEV(ioctl, bad_address_is_EFAULT)
 	EXPECT_EQ(EFAULT, errno);
 }
 
-/* what can be read, but not written */
+/* The kernel can read the structure, but not write it. */
 TEST_DEV(ioctl, read_only_address_is_EFAULT)
 {
 	char *arg = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -227,14 +228,14 @@ TEST_DEV(ioctl, unknown_commands_are_ENOTTY)
 		ASSERT_EQ(-1, ioctl(self->fd, _IOWR(0xba, nr, struct tb_start), arg));
 		ASSERT_EQ(ENOTTY, errno);
 	}
-	/* the terminal's, as programs try them */
+	/* a command of terminals, as programs try it */
 	ASSERT_EQ(-1, ioctl(self->fd, 0x5401, arg));
 	ASSERT_EQ(ENOTTY, errno);
 }
 
 /* ---- fields ----------------------------------------------------------- */
 
-/* Each of @n bytes from @at on must be zero: else EINVAL. */
+/* Each of @n bytes from @at on must be zero: otherwise EINVAL. */
 static void reserved(struct __test_metadata *_metadata, int fd, unsigned int cmd, void *arg,
 		     void *at, size_t n)
 {
@@ -277,13 +278,13 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	reserved(_metadata, fd, TB_IOC_CONFIGURE, &config, config.reserved,
 		 sizeof(config.reserved));
 	reserved(_metadata, fd, TB_IOC_START, &start, start.reserved, sizeof(start.reserved));
-	/* all but the flag there is, and what goes with it */
+	/* all bytes but that of the one flag, and the fields that go with the flag */
 	reserved(_metadata, fd, TB_IOC_FLUSH, &flush, (char *)&flush.flags + 1, 3);
 	reserved(_metadata, fd, TB_IOC_FLUSH, &flush, &flush.timeout_ms, sizeof(flush.timeout_ms));
 	reserved(_metadata, fd, TB_IOC_FLUSH, &flush, &flush.reserved, sizeof(flush.reserved));
 	reserved(_metadata, fd, TB_IOC_SELECT, &select, select.reserved, sizeof(select.reserved));
 	reserved(_metadata, fd, TB_IOC_EVENT, &info, info.reserved, sizeof(info.reserved));
-	/* all but the byte with the flags there are */
+	/* all bytes but that of the flags */
 	reserved(_metadata, fd, TB_IOC_EVENT, &info, (char *)&info.flags + 1, 3);
 	reserved(_metadata, fd, TB_IOC_STATS, &stats, &stats.flags, sizeof(stats.flags));
 	reserved(_metadata, fd, TB_IOC_STATS, &stats, stats.reserved, sizeof(stats.reserved));
@@ -294,7 +295,7 @@ TEST_DEV(ioctl, reserved_fields_are_EINVAL)
 	reserved(_metadata, fd, TB_IOC_PROVIDER, &req, req.reserved, sizeof(req.reserved));
 	reserved(_metadata, fd, TB_IOC_PROVIDER, &req, &req.id, sizeof(req.id));
 	reserved(_metadata, fd, TB_IOC_PROVIDERS, &each, each.reserved, sizeof(each.reserved));
-	/* and nothing happened */
+	/* the refused calls changed nothing */
 	ASSERT_EQ(0, tb_query(fd, &q));
 	EXPECT_EQ(TB_STATE_IDLE, q.state);
 	EXPECT_EQ(0, q.nr_enabled);

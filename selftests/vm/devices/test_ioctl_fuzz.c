@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls without sense, by the thousand: a generator that knows the structures of all ioctls of both
- * devices fills them so that most are nearly legal, changes some bytes, the size or the address,
- * and mixes them with opening, closing, reading, mapping and forking, in threads that share their
- * file descriptors.  None of it may do harm: no error but those the ABI knows, counts that add up
- * at every moment, and a device that records as ever when it is over.  What else is wrong the
- * kernel says: the test is at its best where KASAN and lockdep look on.
+ * Thousands of senseless calls do no harm. Threads that share their files fill the structures of
+ * all ioctls of both devices nearly legally, change some bytes, the size or the address, and also
+ * open, close, read, map and fork. Only errors of the ABI may occur, counts must always add up, and
+ * the device must record afterwards. KASAN and lockdep find what else is wrong.
  *
- * TRACEBUF_CALLS says how many calls each thread makes, TRACEBUF_FUZZ_SECONDS when it is enough
- * in any case, TRACEBUF_SEED where it begins, TRACEBUF_RARE how many times less often than others
- * those calls are made that wait for all CPUs, and have the others wait (1).  Each thread's calls follow from the seed; which
- * thread is first is the scheduler's business.
+ * TRACEBUF_CALLS: calls of each thread. TRACEBUF_FUZZ_SECONDS: limit. TRACEBUF_SEED: begins the
+ * random numbers. TRACEBUF_RARE: makes calls that wait for all CPUs so many times rarer (1).
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,7 +16,7 @@
 #define THREADS		3
 
 static uint32_t accepted[ARRAY_SIZE(commands)], refused[ARRAY_SIZE(commands)];
-static uint64_t took_us[ARRAY_SIZE(commands)];	/* all of them together */
+static uint64_t took_us[ARRAY_SIZE(commands)];	/* sum over all calls */
 
 /* ---- calls ---------------------------------------------------------------- */
 
@@ -42,7 +38,7 @@ static void open_one(struct fuzzer *f)
 		put_fd(slot(f, kind), fd);
 }
 
-/* The errors that are in the headers, and what the kernel says of files and memory. */
+/* Errors of the headers, and of the kernel for files and memory. */
 static bool known(int err)
 {
 	static const int errors[] = {
@@ -69,7 +65,7 @@ static void judge(struct fuzzer *f, const char *what, long ret)
 			 (unsigned long long)f->done, f->number, errno);
 }
 
-/* Some bytes that are not as they should be. */
+/* Changes some bytes. */
 static void mutate(struct fuzzer *f, char *arg, size_t size)
 {
 	uint32_t n = 1 + dice(f) % 3;
@@ -84,7 +80,7 @@ static void mutate(struct fuzzer *f, char *arg, size_t size)
 	}
 }
 
-/* The counts, which are to add up whenever somebody looks. */
+/* The counts must add up at any time. */
 static void look_at_stats(struct fuzzer *f, const struct tb_stats *st)
 {
 	if (st->attempted != st->delivered + st->overwritten + st->dropped + st->pending)
@@ -99,7 +95,7 @@ static void result_of(struct fuzzer *f, const struct command *c, int fd, const v
 {
 	const struct tb_batch *b = arg;
 
-	/* who reads where nothing comes any more is not to wait for it */
+	/* a read of a channel must not wait: the recording may be over */
 	if (c->cmd == TB_IOC_FIFO) {
 		fcntl(ret, F_SETFL, O_NONBLOCK);
 		put_fd(slot(f, CHANNEL), ret);
@@ -159,7 +155,7 @@ static void call(struct fuzzer *f)
 		size = dice(f) % 600;
 		cmd = _IOC(_IOC_DIR(cmd), _IOC_TYPE(cmd), _IOC_NR(cmd), size);
 	}
-	/* whoever waits for an answer that does not come is to wait briefly */
+	/* a flush that asks programs must not wait long: they do not answer */
 	if (c->cmd == TB_IOC_FLUSH)
 		((struct tb_flush *)filled)->timeout_ms = !!((struct tb_flush *)filled)->flags;
 	if (ONE_IN(f, 200))
@@ -188,7 +184,7 @@ static void call(struct fuzzer *f)
 		result_of(f, c, fd, arg, ret);
 }
 
-/* What random calls hardly come to one after the other: a recording, and a trigger. */
+/* Configures, enables and starts: random calls hardly ever come in this order. */
 static void begin_well(struct fuzzer *f)
 {
 	int fd = some_device(f);
@@ -234,7 +230,7 @@ static void map_one(struct fuzzer *f)
 	f->maps[i].whole = kind == DEVICE;
 }
 
-/* What may be tried on a mapping; SIGBUS and the like are not asked for. */
+/* Tries operations on a mapping, without asking for SIGBUS. */
 static void handle_map(struct fuzzer *f)
 {
 	int i = dice(f) % MAPS;
@@ -247,7 +243,7 @@ static void handle_map(struct fuzzer *f)
 	case 0: judge(f, "mprotect", mprotect(at, bytes, dice(f) % 8)); break;
 	case 1: judge(f, "mprotect in part", mprotect(at + PAGE, PAGE, PROT_NONE)); break;
 	case 2:
-		/* is refused; where it is not, somebody else would get the place */
+		/* refused for the device; elsewhere other memory would take the place */
 		if (f->maps[i].whole && bytes > PAGE)
 			judge(f, "munmap in part", munmap(at + bytes - PAGE, PAGE));
 		break;
@@ -333,7 +329,7 @@ static bool prepare(struct fuzzer *f, int number, uint64_t seed, uint32_t calls,
 	       !mprotect(f->readonly, PAGE, PROT_READ);
 }
 
-/* Nothing of it is left: the device is as new. */
+/* Makes the device as new. */
 static int cleaned(void)
 {
 	struct tb_categories clear = { .op = TB_CATEGORY_CLEAR };
@@ -407,7 +403,7 @@ TEST_DEV(fuzz, calls)
 		put_fd(&fds[i], -1);
 	TH_LOG("seed %llu: %llu calls, %llu of them accepted", (unsigned long long)seed,
 	       (unsigned long long)done, (unsigned long long)good);
-	/* a generator that knows the structures has nearly every call succeed, and fail */
+	/* the generator knows the structures: each command has succeeded, and failed */
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		TH_LOG("%-10s %7u accepted %7u refused %7llu ms", commands[i].name, accepted[i],
 		       refused[i], (unsigned long long)took_us[i] / 1000);
@@ -415,7 +411,7 @@ TEST_DEV(fuzz, calls)
 	}
 	if (done >= 10000)
 		EXPECT_LE(ARRAY_SIZE(commands) - 2, kinds);
-	/* and it records as ever */
+	/* the device still records */
 	ASSERT_EQ(0, cleaned());
 	ASSERT_EQ(0, pin(0));
 	fd = tb_open(0);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the mapping must withstand: programs that want to write to it by any way there is, that
- * hand it to a child, exec, keep its pages in a pipe, or would have it outlive what it shows.
- *
- * Every way of writing is tried on a mapping with a recording in it, and what can be read there
- * afterwards is what was there before.
+ * What the mapping withstands: programs that try to write to it by any means, hand it to a child,
+ * exec, keep its pages in a pipe, or let it outlive its provider. Each write is tried on a mapping
+ * of a recording, which must be the same afterwards. If a test fails, a program changes the
+ * kernel's memory, or sees memory that was freed.
  */
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -17,14 +16,14 @@
 #include "tbtest.h"
 
 #define BUFFERS		8
-#define ELEMENTS	1024	/* of 16 KiB: blocks of several pages */
+#define ELEMENTS	1024	/* 16 KiB: blocks of several pages */
 #define PAGE		4096
 
 FIXTURE(mapping) {
 	int fd;
 	struct tb_query q;
 	char *at;
-	char *copy;		/* of what was there */
+	char *copy;		/* the contents before the test */
 	size_t bytes;		/* rings, without the durable buffer, which may have holes */
 };
 
@@ -37,7 +36,7 @@ FIXTURE_SETUP(mapping)
 	ASSERT_EQ(0, tb_destroy_all(self->fd));
 	ASSERT_EQ(0, tb_fresh(self->fd));
 	ASSERT_EQ(0, pin(0));
-	/* for "kernel" as for one that can be destroyed */
+	/* like "kernel", but it can be destroyed */
 	close(self->fd);
 	self->fd = tb_open_as("mapped", 0);
 	ASSERT_LE(0, self->fd);
@@ -87,19 +86,19 @@ TEST_DEV(mapping, is_not_made_writable)
 	EXPECT_FAILS(EACCES, mprotect(self->at, bytes, PROT_READ | PROT_WRITE));
 	EXPECT_FAILS(EACCES, mprotect(self->at, bytes, PROT_WRITE));
 	EXPECT_FAILS(EACCES, mprotect(self->at, bytes, PROT_READ | PROT_WRITE | PROT_EXEC));
-	/* nor one of which writing would give copies */
+	/* nor a private mapping, where writes would make copies */
 	private = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, self->fd, 0);
 	ASSERT_NE(MAP_FAILED, private);
 	EXPECT_FAILS(EACCES, mprotect(private, bytes, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(0, munmap(private, bytes));
-	/* gone and come back it is what it was */
+	/* nor after it was inaccessible */
 	EXPECT_EQ(0, mprotect(self->at, bytes, PROT_NONE));
 	EXPECT_FAILS(EACCES, mprotect(self->at, bytes, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(0, mprotect(self->at, bytes, PROT_READ));
 	EXPECT_UNCHANGED();
 }
 
-/* Writing through /proc/PID/mem passes by the protection of pages where the kernel lets it. */
+/* A write through /proc/PID/mem ignores the protection of pages where the kernel allows that. */
 TEST_DEV(mapping, is_not_written_to_by_proc_mem)
 {
 	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
@@ -113,7 +112,7 @@ TEST_DEV(mapping, is_not_written_to_by_proc_mem)
 	EXPECT_UNCHANGED();
 }
 
-/* Where a child has its own; its debugger reads it there. */
+/* The child's own mapping; its debugger reads the address here. */
 static char *theirs;
 
 TEST_DEV(mapping, is_not_written_to_by_a_debugger)
@@ -148,7 +147,7 @@ TEST_DEV(mapping, is_not_written_to_by_a_debugger)
 	EXPECT_UNCHANGED();
 }
 
-/* The kernel writes for a program only where that may write. */
+/* The kernel writes for a program only where the program may write. */
 TEST_DEV(mapping, is_not_written_to_by_system_calls)
 {
 	struct iovec from = { "written", 7 }, to = { self->at + 4096 + 64, 7 };
@@ -159,9 +158,9 @@ TEST_DEV(mapping, is_not_written_to_by_system_calls)
 	ASSERT_EQ(0, pipe(ends));
 	ASSERT_EQ(7, write(ends[1], "written", 7));
 	EXPECT_FAILS(EFAULT, read(ends[0], self->at + PAGE, 7));
-	/* /dev/zero counts what it cleared: nothing */
+	/* /dev/zero returns how much it cleared: nothing */
 	EXPECT_GE(0, read(zero, self->at + PAGE, PAGE));
-	/* a call that not every kernel has */
+	/* not every kernel has this call */
 	EXPECT_TRUE(process_vm_writev(getpid(), &from, 1, &to, 1, 0) == -1 &&
 		    (errno == EFAULT || errno == ENOSYS));
 	EXPECT_FAILS(EFAULT, ioctl(self->fd, TB_IOC_QUERY, stats));
@@ -176,7 +175,7 @@ TEST_DEV(mapping, is_not_changed_by_advice)
 	int advice, wrong = 0;
 
 	for (advice = 0; advice < 110; advice++) {
-		/* what takes pages away from a mapping takes them from this program alone */
+		/* this advice takes pages away from this program alone */
 		if (advice == MADV_DONTNEED || advice == 24 /* DONTNEED_LOCKED */)
 			continue;
 		madvise(self->at, self->q.map_bytes, advice);
@@ -185,22 +184,22 @@ TEST_DEV(mapping, is_not_changed_by_advice)
 	EXPECT_EQ(0, wrong);
 	EXPECT_FAILS(EACCES, madvise(self->at, self->q.map_bytes, MADV_REMOVE));
 	EXPECT_EQ(0, munmap(self->at, self->q.map_bytes));
-	/* the recording is what it was */
+	/* the recording is unchanged */
 	self->at = mmap(NULL, self->q.map_bytes, PROT_READ, MAP_SHARED, self->fd, 0);
 	ASSERT_NE(MAP_FAILED, (void *)self->at);
 	EXPECT_UNCHANGED();
 }
 
-/* ---- how long it lives ---------------------------------------------------- */
+/* ---- lifetime -------------------------------------------------------------- */
 
-/* Told to hand it to children all the same: then it is theirs, too, and counts. */
+/* A program may ask to share the mapping with children: then it is theirs, too, and counts. */
 TEST_DEV(mapping, a_child_that_has_it)
 {
 	int status, ends[2];
 	pid_t pid;
 	char byte;
 
-	/* newer kernels allow this for plain memory only, which the vDSO is not either */
+	/* newer kernels allow this for plain memory only: not for the vDSO either */
 	if (madvise(self->at, self->q.map_bytes, MADV_DOFORK)) {
 		ASSERT_EQ(EINVAL, errno);
 		ASSERT_EQ(-1, madvise((void *)getauxval(AT_SYSINFO_EHDR), 4096, MADV_DOFORK));
@@ -212,7 +211,7 @@ TEST_DEV(mapping, a_child_that_has_it)
 		char *at = self->at;
 
 		close(ends[1]);
-		/* until the parent has no more of it */
+		/* until the parent has unmapped it */
 		if (read(ends[0], &byte, 1))
 			_exit(2);
 		_exit(memcmp(at, self->copy, self->bytes) ? 1 :
@@ -221,7 +220,7 @@ TEST_DEV(mapping, a_child_that_has_it)
 	ASSERT_LT(0, pid);
 	close(ends[0]);
 	ASSERT_EQ(0, munmap(self->at, self->q.map_bytes));
-	/* its memory stays as long as somebody has it */
+	/* the memory stays as long as the child has it */
 	EXPECT_EQ(-EBUSY, tb_configure(self->fd, 0, 0, 4, 64));
 	close(ends[1]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -229,7 +228,7 @@ TEST_DEV(mapping, a_child_that_has_it)
 	EXPECT_EQ(0, tb_configure(self->fd, 0, 0, 4, 64));
 }
 
-/* A program that becomes another one has neither mapping nor file. */
+/* A program that executes another one leaves it neither mapping nor file. */
 TEST_DEV(mapping, ends_with_exec)
 {
 	int status, ends[2], to[2];
@@ -267,7 +266,7 @@ TEST_DEV(mapping, ends_with_exec)
 	EXPECT_EQ(0, status);
 }
 
-/* Neither provider nor module goes while there is a mapping, even when its file is closed. */
+/* A mapping keeps provider and module, even when its file is closed. */
 TEST_DEV(mapping, keeps_provider_and_module)
 {
 	struct stat st;
@@ -278,7 +277,7 @@ TEST_DEV(mapping, keeps_provider_and_module)
 	self->fd = -1;
 	EXPECT_EQ(-EBUSY, tb_provider(fd, TB_PROVIDER_DESTROY, "mapped"));
 	close(fd);
-	/* nobody has a file open now: the mapping alone counts */
+	/* no file is open: only the mapping counts */
 	EXPECT_FAILS(EWOULDBLOCK, syscall(SYS_delete_module, "tracebuf_events", O_NONBLOCK) &&
 				  errno != ENOENT && errno != EWOULDBLOCK ? 0 :
 				  syscall(SYS_delete_module, "tracebuf", O_NONBLOCK));
@@ -292,8 +291,8 @@ TEST_DEV(mapping, keeps_provider_and_module)
 }
 
 /*
- * Pages of it in a pipe are there when mapping, file and provider are not, and nobody else gets
- * that memory before the pipe has let go of it.
+ * Pages of the mapping in a pipe outlive mapping, file and provider; nobody else gets that memory
+ * before the pipe has been read.
  */
 TEST_DEV(mapping, pages_in_a_pipe_outlive_it)
 {
@@ -312,7 +311,7 @@ TEST_DEV(mapping, pages_in_a_pipe_outlive_it)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, tb_provider(fd, TB_PROVIDER_DESTROY, "mapped"));
 	close(fd);
-	/* whoever asks for memory now gets other memory, and writes to it */
+	/* new allocations must get other memory */
 	for (i = 0; i < 32; i++) {
 		char *m = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -331,9 +330,9 @@ TEST_DEV(mapping, pages_in_a_pipe_outlive_it)
 	free(back);
 }
 
-/* ---- that of writers ------------------------------------------------------- */
+/* ---- the mapping of writers ------------------------------------------------- */
 
-/* Its first page is the kernel's to write to. */
+/* Only the kernel writes to its first page. */
 TEST_DEV(mapping, page_of_a_producer_is_not_written_to)
 {
 	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);

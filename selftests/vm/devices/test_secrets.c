@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Of the kernel's memory nothing but the trace reaches a program.
+ * Nothing of the kernel's memory but the trace reaches a program. If a test fails, a reader of
+ * traces sees secrets or addresses of the kernel.
  *
- * Free memory is filled with a pattern first - pages, pipes, messages, and so what the slab
- * allocator hands out - and then everything a program can get from the device is searched for
- * it: the whole mapping, what read() gives, what ioctls give; for addresses of the kernel, too,
- * where no event has one.  On a kernel that poisons what is freed (page_poison=1 slub_debug=P) its
- * poison counts as well: scripts/check runs this there.
+ * First free memory is filled with a pattern: pages, and messages of all sizes for the slab
+ * allocator. Then everything that a program can get from the device is searched for it: the
+ * mapping, read(), ioctls; and for addresses of the kernel where no event has one. On a kernel that
+ * poisons freed memory (page_poison=1 slub_debug=P) poison counts as well: scripts/check runs this
+ * there.
  */
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -19,7 +20,7 @@
 #define PAGE		4096
 #define SECRET		0x5ec2e75ec2e75ec2ull
 
-/* of the page allocator, of freed and of new objects; gcc's, of variables not set */
+/* of the page allocator, of freed and of new objects; gcc's for unset variables */
 static const uint64_t poison[] = {
 	0xaaaaaaaaaaaaaaaaull, 0x6b6b6b6b6b6b6b6bull, 0x5a5a5a5a5a5a5a5aull, 0xfefefefefefefefeull,
 };
@@ -35,7 +36,7 @@ static void fill(void *at, size_t bytes)
 		word[i] = SECRET;
 }
 
-/* Most of free memory, in a process that then is no more. */
+/* Fills most of the free memory in a process, which then ends. */
 static void spray_pages(void)
 {
 	long pages = sysconf(_SC_AVPHYS_PAGES) / 10 * 7;
@@ -53,7 +54,7 @@ static void spray_pages(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* Objects of the kernel of all common sizes. */
+/* Fills objects of the kernel of all common sizes. */
 static void spray_objects(void)
 {
 	struct { long type; char text[8000]; } m = { .type = 1 };
@@ -72,7 +73,7 @@ static void spray_objects(void)
 
 enum { POISON = 1, ADDRESSES = 2 };
 
-/* How many words there are that should not be; the first is shown. */
+/* Returns how many forbidden words there are; shows the first. */
 static uint64_t scan(const char *what, const void *at, size_t bytes, int flags)
 {
 	const uint64_t *word = at;
@@ -80,7 +81,7 @@ static uint64_t scan(const char *what, const void *at, size_t bytes, int flags)
 	size_t i, k;
 
 	for (i = 0; i < bytes / 8; i++) {
-		/* the pattern from any of its bytes on */
+		/* the pattern may begin at any of its bytes */
 		bool hit = (uint32_t)word[i] == (uint32_t)SECRET ||
 			   (uint32_t)word[i] == (uint32_t)(SECRET >> 8) ||
 			   (uint32_t)word[i] == (uint32_t)(SECRET >> 16);
@@ -96,7 +97,7 @@ static uint64_t scan(const char *what, const void *at, size_t bytes, int flags)
 	return bad;
 }
 
-/* Everything that can be had of the mapping. */
+/* Scans all that can be read of the mapping. */
 static uint64_t scan_mapping(int fd, const char *what, int flags)
 {
 	struct tb_query q;
@@ -112,7 +113,7 @@ static uint64_t scan_mapping(int fd, const char *what, int flags)
 	return bad;
 }
 
-/* What the ioctls that tell something put into a buffer of ours, and do not put there. */
+/* Scans what ioctls write into a buffer, and the rest of the buffer. */
 static uint64_t scan_ioctls(int fd)
 {
 	static char desc[65536];
@@ -145,7 +146,7 @@ static uint64_t scan_ioctls(int fd)
 	return bad;
 }
 
-/* Nothing was recorded: all of it is as it was made. */
+/* Nothing is recorded: all memory is new. */
 TEST_DEV(secrets, new_memory)
 {
 	uint32_t elements;
@@ -160,7 +161,7 @@ TEST_DEV(secrets, new_memory)
 	}
 }
 
-/* Events without addresses in them, and everything round about: headers, tails, durable buffer. */
+/* Events without addresses: headers, tails and the durable buffer must have none either. */
 TEST_DEV(secrets, recorded)
 {
 	static const uint32_t modes[] = { TB_MODE_ONESHOT, TB_MODE_CIRCULAR, TB_MODE_STREAMING };
@@ -182,7 +183,7 @@ TEST_DEV(secrets, recorded)
 	}
 }
 
-/* All events there are: of these some have addresses, but none has what was never set. */
+/* Some events have addresses, but none has memory that was never set. */
 TEST_DEV(secrets, all_events)
 {
 	static char buf[1 << 20];
@@ -215,7 +216,7 @@ TEST_DEV(secrets, all_events)
 	EXPECT_EQ(0, scan_mapping(self->fd, "all events", POISON));
 }
 
-/* The memory of a writer is new as well. */
+/* The shared memory of a writer is new, too. */
 TEST_DEV(secrets, memory_of_writers)
 {
 	struct producer p;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module that uses tracebuf as drivers do (include/linux/tracebuf.h): on loading it
- * makes a provider, records into it and stops it; it removes it when it is unloaded.
- * Events of its own it records when somebody writes to its parameter "fire", and a handler
- * of its own keeps out those with an odd number; one that takes long, when it writes to "hold".
- * test_api.sh looks at the rest from outside.  What went wrong is in the log, and loading or
- * writing fails.
+ * A module that uses tracebuf as drivers do (include/linux/tracebuf.h). Loading it creates a
+ * provider, records into it and stops it; unloading it destroys the provider. A write to its
+ * parameter "fire" records events of its own, and its handler keeps out the ones with odd numbers.
+ * A write to "hold" records an event that takes long. test_api.sh checks the rest from outside.
+ * Errors are in the log, and loading or writing fails.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -35,12 +34,12 @@ TRACEBUF_SIMPLE_EVENT(apitest, nested, (u32, number));
 TRACEBUF_GROUP(events, (apitest, types), (apitest, outer), (apitest, inner), (apitest, simple),
 	       (apitest, word), (apitest, nested));
 
-/* of the same name as one of the kernel's, in another system; and one that is there */
+/* an event with the name of one of the kernel's, in another system; and one that exists already */
 TRACEBUF_SIMPLE_EVENT(apitest2, sched_switch, (u32, number));
 TRACEBUF_GROUP(alike, (apitest2, sched_switch));
 TRACEBUF_EVENT(sched, sched_switch, (u32, number));
 TRACEBUF_GROUP(taken, (sched, sched_switch));
-/* no number, which the compiler takes for one */
+/* a type that the compiler takes for a number, but tracebuf does not */
 TRACEBUF_EVENT(apitest2, large, (__int128, number));
 TRACEBUF_GROUP(odd, (apitest2, large));
 
@@ -77,7 +76,7 @@ static void tb_apitest_names(void)
 	EXPECT(tracebuf_create("two words", NULL) == ERR_PTR(-EINVAL));
 	EXPECT(tracebuf_create("", NULL) == ERR_PTR(-EINVAL));
 	EXPECT(tracebuf_create("apitest2", &bad) == ERR_PTR(-EINVAL));
-	/* and nothing is left of it */
+	/* the refused call has left nothing */
 	EXPECT(tracebuf_get("apitest2") == ERR_PTR(-ENOENT));
 }
 
@@ -99,9 +98,9 @@ static void tb_apitest_record(void)
 	}
 	EXPECT(tracebuf_write(own, TB_EV_USER + 1, "sixteen bytes..", 16));
 	EXPECT(!tracebuf_write(own, TB_EV_FIRST, "", 0));
-	/* larger than any: counted */
+	/* larger than any event: counted */
 	EXPECT(!tracebuf_begin(own, &slot, TB_EV_USER, 1 << 20));
-	/* an error that nobody has looked at */
+	/* an error code that the caller passes as a size */
 	EXPECT(!tracebuf_begin(own, &slot, TB_EV_USER, (u32)-EIO));
 	EXPECT(tracebuf_flush(own));
 }
@@ -129,7 +128,7 @@ static bool tb_apitest_any(const struct tracebuf_view *view, void *data)
 	return true;
 }
 
-/* What was numbered by the handler itself is not shown to it. */
+/* Tracebuf does not call a handler for events that the handler itself records. */
 static bool tb_apitest_want(const struct tracebuf_view *view, void *data)
 {
 	const struct tracebuf_apitest_word *e = view->payload;
@@ -163,7 +162,7 @@ static void tb_apitest_events(void)
 	h = tracebuf_handle("all", tb_apitest_any, NULL);
 	if (EXPECT(!IS_ERR(h)))
 		tracebuf_unhandle(h);
-	/* nobody wants it */
+	/* no recording wants the event */
 	EXPECT(!tracebuf_enabled(apitest, types));
 	EXPECT(!tracebuf_enabled(apitest, simple));
 }
@@ -182,16 +181,16 @@ static void tb_apitest_outer(u32 number)
 	e->number = number;
 	e->text = tracebuf_put_text(&slot, "outer");
 	e->words = tracebuf_put_data(&slot, words, sizeof(words));
-	/* recorded in the middle of the other one */
+	/* other events in the middle of this one */
 	tracebuf_event(apitest, inner, .number = number);
 	tracebuf_event(apitest, simple, .a = 255, .b = -128, .c = -32768, .number = number);
 	EXPECT(!tracebuf_room(&slot, 12, &word) && !word);
 	EXPECT(tracebuf_room(&slot, 7, &word) && word >> 16 == 7);
-	/* "too long" is */
+	/* "too long" does not fit */
 	e->rest = tracebuf_put_text(&slot, "too long");
 	EXPECT(!tracebuf_put_text(&slot, "none left"));
 	tracebuf_commit(&slot);
-	/* larger than any: counted */
+	/* larger than any event: counted */
 	EXPECT(!tracebuf_reserve(apitest, outer, &slot, U32_MAX));
 }
 
@@ -217,14 +216,14 @@ static const struct kernel_param_ops tb_apitest_fire_ops = {
 module_param_cb(fire, &tb_apitest_fire_ops, NULL, 0200);
 
 /*
- * An event that ends so many milliseconds after somebody has read in "held" that it has begun.
- * Not in who writes here, under whom no parameter can be read, and on another CPU: who is to
- * read it could not run on this one.
+ * An event that ends @hold milliseconds after a program has read in "held" that it has begun. A
+ * work on another CPU records it: while a parameter is written no other can be read, and a program
+ * on this CPU could not run.
  */
 static unsigned int hold;
 static bool held, held_seen;
 
-/* not as long as makes the kernel complain */
+/* shorter than what makes the kernel complain */
 #define HELD_UNSEEN_MS	8000
 
 static int tb_apitest_get_held(char *buffer, const struct kernel_param *kp)
@@ -250,7 +249,7 @@ static void tb_apitest_holder(struct work_struct *work)
 	if (!e)
 		return;
 	WRITE_ONCE(held, true);
-	/* not mdelay(), which goes by loops that an emulated processor was badly measured with */
+	/* not mdelay(): its loops are badly measured on emulated processors */
 	until = ktime_add_ms(ktime_get(), HELD_UNSEEN_MS);
 	while (!READ_ONCE(held_seen) && ktime_before(ktime_get(), until))
 		cpu_relax();

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A machine that crashes while it records: on each CPU a thread and a timer, which interrupts
- * it, record numbered events into a provider "crash", each with a sequence of its own.  What
- * each was about to record and what it has recorded is kept in a page of its own that is found in
- * an image of the memory: selftests/recover/check.py holds what was recovered against it.
+ * A load for a machine that crashes while it records. On each CPU a thread, and a timer that
+ * interrupts it, record numbered events into a provider "crash". A page in the image of the memory
+ * has the numbers that each began and finished: selftests/recover/check.py compares them with the
+ * events that were recovered.
  *
- *   die=irq     after a while the timer reads address 0
+ *   die=irq     after a delay the timer reads address 0
  *   die=spin    or does not return, with interrupts off
  *   die=panic   or calls panic()
- *   die=task    a thread does what the timer does with die=irq
- *   (none)      somebody else ends it
+ *   die=task    a thread reads address 0
+ *   (none)      the test ends the machine
  *
- * The while begins at once, or with armed=0 when /sys/module/tb_crash/parameters/armed is set.
+ * The delay begins at once, or with armed=0 when /sys/module/tb_crash/parameters/armed is set.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -32,9 +32,9 @@ enum { TB_CRASH_TASK, TB_CRASH_TIMER, TB_CRASH_SOURCES };
 
 /**
  * struct tb_crash_accounting - what a source on a CPU has recorded
- * @begun: numbers begun; an event that was begun may be in the trace or not
- * @done: numbers done: these are in it
- * @other: numbers that the other source had begun by then
+ * @begun: numbers begun; a begun event may be in the trace or not
+ * @done: numbers done: these events are in the trace
+ * @other: numbers that the other source had begun at that time
  */
 struct tb_crash_accounting {
 	u64 begun;
@@ -45,7 +45,7 @@ struct tb_crash_accounting {
 /**
  * struct tb_crash_page - what was recorded
  * @magic: TB_CRASH_MAGIC
- * @cpus: that record
+ * @cpus: CPUs that record
  * @source: counts
  */
 struct tb_crash_page {
@@ -73,7 +73,7 @@ static struct task_struct *tasks[TB_CRASH_CPUS];
 static struct hrtimer timers[TB_CRASH_CPUS];
 static u64 die_at;
 
-/* Simple ones and others, of lengths that follow from the number, and contents, too. */
+/* Records a simple or composite event: length and contents follow from the number. */
 static void tb_crash_record(unsigned int cpu, unsigned int source)
 {
 	u64 number = page->source[cpu][source].begun;
@@ -81,7 +81,7 @@ static void tb_crash_record(unsigned int cpu, unsigned int source)
 	unsigned int i, words = number * 7 % TB_CRASH_WORDS;
 
 	WRITE_ONCE(page->source[cpu][source].begun, number + 1);
-	barrier(); /* with whoever looks at the page when this CPU has stopped for good */
+	barrier(); /* for a program that reads the page after this CPU has stopped */
 	word[0] = (u64)cpu << 56 | (u64)source << 48 | number;
 	for (i = 1; i < words; i++)
 		word[i] = word[0] * (2 * i + 1);
@@ -89,12 +89,12 @@ static void tb_crash_record(unsigned int cpu, unsigned int source)
 		tracebuf_write(provider, TB_EV_USER + 1, word, words * sizeof(*word));
 	else
 		tracebuf_simple(provider, TB_EV_USER, word[0]);
-	barrier(); /* as above */
+	barrier(); /* for the same program */
 	page->source[cpu][source].other = page->source[cpu][!source].begun;
 	WRITE_ONCE(page->source[cpu][source].done, number + 1);
 }
 
-/* Called by the one that dies only */
+/* Only the source that dies calls this. */
 static bool tb_crash_now(void)
 {
 	u64 now = ktime_get_ns();
@@ -135,7 +135,7 @@ static enum hrtimer_restart tb_crash_timer(struct hrtimer *timer)
 {
 	unsigned int cpu = smp_processor_id(), i;
 
-	/* it may have moved, with a CPU that goes away; nobody does that here */
+	/* a timer moves when its CPU goes offline, but no test does that */
 	for (i = 0; i < 3; i++)
 		tb_crash_record(cpu, TB_CRASH_TIMER);
 	if (strcmp(die, "task") && timer == &timers[0] && tb_crash_now())

@@ -14,7 +14,7 @@ static uint lies;
 module_param(lies, uint, 0644);
 MODULE_PARM_DESC(lies, "how often somebody is still to be told so");
 
-/* one reader at a time asks */
+/* one reader at a time calls */
 static u32 dice = 1;
 
 static bool __kprobes tb_inflight_lie(void)
@@ -36,7 +36,7 @@ static int __kprobes tb_inflight_peeked(struct kretprobe_instance *ri, struct pt
 
 static int __kprobes tb_inflight_kept(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	/* a bool: the rest of the register is anything */
+	/* a bool: the other bits of the register are undefined */
 	if (!(u8)regs_return_value(regs) && tb_inflight_lie())
 		regs_set_return_value(regs, 1);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What tests of a channel of user-space writers start from: "kernel" as new, a channel that
- * has it as its target, and what arrives of it.  For one file of a program.
+ * The fixture of tests of a channel of user-space writers: provider "kernel" as new, a channel with
+ * "kernel" as target 0, and the pieces that arrive in the trace. Include it in one .c file of a
+ * program.
  */
 #ifndef CHANNEL_H
 #define CHANNEL_H
@@ -14,7 +15,7 @@
 
 #define CHUNK	1024
 #define CHUNKS	8
-#define FULL	((CHUNK - sizeof(struct tb_chunk)) / RECORD_BYTES)	/* records of a chunk */
+#define FULL	((CHUNK - sizeof(struct tb_chunk)) / RECORD_BYTES)	/* records per chunk */
 
 FIXTURE(channel) {
 	int fd;			/* on "kernel" */
@@ -50,7 +51,7 @@ FIXTURE_TEARDOWN(channel)
 	pieces_free(&self->got);
 }
 
-/* Recording, and writers 1 and 2. */
+/* Start the recording and register writers 1 and 2. */
 #define BEGIN()								\
 	do {								\
 		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));	\
@@ -58,7 +59,7 @@ FIXTURE_TEARDOWN(channel)
 		ASSERT_EQ(0, producer_writer(self->p.fd, 2, 0, 0, 0));	\
 	} while (0)
 
-/* To its end: what arrived is in self->got. */
+/* Stop the recording and read all of it; self->got has the pieces that arrived. */
 #define END()								\
 	do {								\
 		ASSERT_EQ(0, tb_stop(self->fd));			\
@@ -66,7 +67,7 @@ FIXTURE_TEARDOWN(channel)
 		ASSERT_STREAM(stream_finish(&self->s), &self->s);	\
 	} while (0)
 
-/* All of the @count records of that writer, and nothing else of it. */
+/* Expect that the trace has the first @count records of @writer, and no others. */
 #define EXPECT_WHOLE(writer, count)					\
 	do {								\
 		uint64_t next_;						\

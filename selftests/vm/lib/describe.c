@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event descriptions of a trace, for the tests: are they well-formed, and
- * what do fields hold.  Written from the ABI header alone, like stream.c.
+ * Event descriptions of a trace, for the tests: their form, and the values of fields. Written from
+ * the ABI header alone, like stream.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ const char *desc_check(const struct tb_event_desc *d, size_t size)
 	if (d->id < TB_EV_FIRST || d->id >= STREAM_IDS)
 		return "id";
 	if (!(d->flags & TB_EVENT_SIMPLE) != !(d->id & 1))
-		return "fast is not the odd id";
+		return "simple form without an odd id, or an odd id without it";
 	if (d->flags & ~(TB_EVENT_SIMPLE | TB_EVENT_SYSCALL | TB_EVENT_SHORT) ||
 	    (d->context && !(d->flags & TB_EVENT_SIMPLE)))
 		return "flags or context";

@@ -223,7 +223,7 @@ int tb_fresh(int fd)
 	ret = tb_select(fd, TB_SELECT_DISABLE, "all", 0);
 	if (ret < 0)
 		return ret;
-	/* a test that failed may have left them */
+	/* a failed test may have left rules and thread sets */
 	if (ioctl(fd, TB_IOC_RULE, &no_rules) || ioctl(fd, TB_IOC_PIDS, &all_threads))
 		return -errno;
 	ret = tb_open_to_writers(fd);
@@ -286,18 +286,36 @@ int pin(int cpu)
 	return result(sched_setaffinity(0, sizeof(set), &set));
 }
 
-bool set_online(int cpu, bool on)
+bool write_file(const char *path, const char *text)
 {
-	char path[64];
-	bool ok;
-	int fd;
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	fd = open(path, O_WRONLY);
-	ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
 	if (fd >= 0)
 		close(fd);
 	return ok;
+}
+
+bool set_online(int cpu, bool on)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	return write_file(path, on ? "1" : "0");
+}
+
+long available_kib(void)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kib = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %ld kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
 }
 
 static void *asleep(void *arg)

@@ -2,9 +2,8 @@
 /*
  * See fault.h.
  *
- * The kernel counts the allocations of one task down from what is written to
- * its fail-nth and fails that one; what is left can be read afterwards: 0 when
- * there was one to fail.  That knows nothing of time or of others' work, so a
+ * A number written to fail-nth makes the kernel fail that allocation of the task. Afterwards the
+ * file reads 0 if an allocation failed. The count does not depend on time or other tasks, so a
  * sweep meets the same allocations each time.
  */
 #include <errno.h>
@@ -15,35 +14,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "fault.h"
 
 #define SLAB	"/sys/kernel/debug/failslab/"
 #define PAGES	"/sys/kernel/debug/fail_page_alloc/"
 
-/* a sweep that does not end by then meets ever new allocations */
+/* A sweep with this many attempts meets ever new allocations. */
 #define FAULT_MOST	20000
 
-/* how many faults are to be had; less afterwards if there were any */
+/* So many faults are allowed; fewer are left afterwards if any happened. */
 #define FAULT_TIMES	1000000
 
 static int nth_fd, task_fd;
-
-bool fault_put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
 
 static void put_number(const char *path, unsigned int n)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", n);
-	if (!fault_put(path, text)) {
+	if (!write_file(path, text)) {
 		perror(path);
 		abort();
 	}
@@ -92,16 +82,16 @@ bool fault_init(const char **why)
 		*why = "the kernel has no fault injection";
 		return false;
 	}
-	/* allocations that may sleep are ours; nothing in the log about it */
-	if (!fault_put(SLAB "ignore-gfp-wait", "N") || !fault_put(SLAB "verbose", "0") ||
-	    !fault_put(PAGES "ignore-gfp-wait", "N") || !fault_put(PAGES "verbose", "0") ||
-	    !fault_put(PAGES "ignore-gfp-highmem", "N") || !fault_put(PAGES "min-order", "0") ||
-	    !fault_put(PAGES "task-filter", "Y") || !fault_put(PAGES "interval", "1") ||
-	    !fault_put(PAGES "probability", "100") || !fault_put(SLAB "probability", "0")) {
+	/* Allocations that may sleep fail, too; the kernel logs nothing about it. */
+	if (!write_file(SLAB "ignore-gfp-wait", "N") || !write_file(SLAB "verbose", "0") ||
+	    !write_file(PAGES "ignore-gfp-wait", "N") || !write_file(PAGES "verbose", "0") ||
+	    !write_file(PAGES "ignore-gfp-highmem", "N") || !write_file(PAGES "min-order", "0") ||
+	    !write_file(PAGES "task-filter", "Y") || !write_file(PAGES "interval", "1") ||
+	    !write_file(PAGES "probability", "100") || !write_file(SLAB "probability", "0")) {
 		*why = "failslab or fail_page_alloc is not in debugfs";
 		return false;
 	}
-	/* our own page faults must not be what fails */
+	/* the test's own page faults must not fail */
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	return true;
 }
@@ -113,12 +103,12 @@ static void arm(enum fault_mode mode, unsigned int n)
 		return;
 	}
 	put_number(PAGES "times", FAULT_TIMES);
-	/* the budget of pages; a request for more than is left of it fails */
+	/* the pages that may be allocated before requests fail */
 	put_number(PAGES "space", n);
 	put_fd(task_fd, 1);
 }
 
-/* Was there an allocation to fail? */
+/* Did an allocation fail? */
 static bool disarm(enum fault_mode mode)
 {
 	unsigned int left;
@@ -132,7 +122,7 @@ static bool disarm(enum fault_mode mode)
 	return !left;
 }
 
-static bool without(const struct fault_step *step, void *ctx, const char *when)
+static bool must_succeed(const struct fault_step *step, void *ctx, const char *when)
 {
 	int ret = step->op(ctx);
 
@@ -145,19 +135,19 @@ static bool without(const struct fault_step *step, void *ctx, const char *when)
 	return true;
 }
 
-/* One attempt has failed: as it should? */
+/* Did the attempt fail as it should: by injection, with the right error, and without a change? */
 static bool failed_well(const struct fault_step *step, unsigned int n, int ret, bool injected,
 			void *ctx)
 {
 	if (!injected)
 		printf("# %s: attempt %u failed of itself: %s\n", step->name, n, strerror(-ret));
 	else if (ret != -ENOMEM && ret != -step->other)
-		printf("# %s: allocation %u failed, and that was taken for: %s\n", step->name, n,
+		printf("# %s: allocation %u failed, but the error is: %s\n", step->name, n,
 		       strerror(-ret));
 	else if (step->same && !step->same(ctx))
-		printf("# %s: allocation %u failed, and something has changed\n", step->name, n);
+		printf("# %s: allocation %u failed, but the state has changed\n", step->name, n);
 	else
-		return step->slow || without(step, ctx, "after a failure");
+		return step->slow || must_succeed(step, ctx, "after a failure");
 	return false;
 }
 
@@ -167,8 +157,8 @@ bool fault_sweep(const struct fault_step *step, enum fault_mode mode, void *ctx)
 	bool injected = true;
 	int ret;
 
-	/* what is done once, at the first time, is done */
-	if (!without(step, ctx, "without failures"))
+	/* Do first what the kernel does only the first time. */
+	if (!must_succeed(step, ctx, "without failures"))
 		return false;
 	for (n = mode == FAULT_NTH; injected && n < FAULT_MOST; n++) {
 		if (n && !(n % 500))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Making allocations fail, for test_fault.c: one at a time, each in turn, or
- * all of the page allocator from some point on.
+ * Makes allocations fail: one at a time, each in turn, or all of the page allocator from some point
+ * on.
  *
- * A sweep does something over and over, with another allocation failing each
- * time, until it succeeds without having met a failure.
+ * A sweep repeats an operation, failing another allocation each time, until the operation succeeds
+ * without having met a failure.
  */
 #ifndef FAULT_H
 #define FAULT_H
@@ -16,24 +16,21 @@ enum fault_mode {
 	FAULT_PAGES,	/* all pages after the nth: no fallback helps */
 };
 
-/* What is swept; all called with the same @ctx. */
+/* The operation to sweep; all functions get the same @ctx. */
 struct fault_step {
 	const char *name;
 	int (*op)(void *ctx);		/* >= 0, or -errno */
-	void (*undo)(void *ctx);	/* after a success: as before it */
+	void (*undo)(void *ctx);	/* undoes a success */
 	bool (*same)(void *ctx);	/* after a failure: is all as before it? */
-	int least;			/* so many attempts have to fail */
-	int other;			/* an errno that is as good as ENOMEM, or 0 */
-	bool slow;			/* that it still works shows in the next attempt */
+	int least;			/* a sweep with fewer failures fails */
+	int other;			/* a legal errno besides ENOMEM, or 0 */
+	bool slow;			/* the next attempt shows that it still works */
 };
 
-/* False, and the reason in *@why, if this kernel cannot do it. */
+/* False, with the reason in *@why, if this kernel has no fault injection. */
 bool fault_init(const char **why);
 
-/* False, with what is wrong on stdout as a comment. */
+/* Returns false after it has printed the error as a comment. */
 bool fault_sweep(const struct fault_step *step, enum fault_mode mode, void *ctx);
-
-/* Writes @text to the file @path. */
-bool fault_put(const char *path, const char *text);
 
 #endif /* FAULT_H */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Threads that come and go by the thousand, see forking.h.
- */
+/* Processes that fork children by the thousand, see forking.h. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,7 +10,7 @@
 #include "device.h"
 #include "forking.h"
 
-/* Shared with those who fork. */
+/* Shared with the processes that fork. */
 struct forking {
 	uint32_t left;		/* to be forked */
 	bool end;
@@ -21,7 +19,7 @@ struct forking {
 static struct forking *forking;
 static pid_t workers[WORKERS];
 
-/* The child of a vfork(): a few system calls, and gone. */
+/* The child of a vfork(): makes a few system calls and exits. */
 static void child(bool named)
 {
 	char name[16];

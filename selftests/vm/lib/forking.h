@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Threads that come and go by the thousand.
- */
+/* Processes that fork children by the thousand. */
 #ifndef FORKING_H
 #define FORKING_H
 
@@ -11,14 +9,14 @@
 #define WORKERS		4
 
 /*
- * Several processes fork @n times, on the first @cpus processors.  Each child makes a few
- * system calls; one of 16 takes the name "kid" and its number.
+ * Several processes fork @n children, on the first @cpus processors. Each child makes a few system
+ * calls; one of 16 takes the name "kid" and its number.
  */
 bool begin_forking_on(uint32_t n, int cpus);
-bool begin_forking(uint32_t n);		/* on all of them */
-/* Has it come to its end? */
+bool begin_forking(uint32_t n);		/* on all processors */
+/* Have all children been forked? */
 bool forking_done(void);
-/* Waits for the end; @now: does not let them go on. */
+/* Waits for the processes to end; @now: they fork no more. */
 void end_forking(bool now);
 
 #endif /* FORKING_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the fuzzer of test_ioctl_fuzz.c gives to calls: the structures of all ioctls of both
- * devices, filled so that most are nearly legal, in memory that ends where nothing may be touched.
+ * The arguments for the fuzzer test_ioctl_fuzz.c: structures of all ioctls of both devices, most of
+ * them nearly legal, in memory that ends at an inaccessible page.
  */
 #ifndef FUZZ_IOCTL_H
 #define FUZZ_IOCTL_H
@@ -21,35 +21,35 @@ static const char * const patterns[] = {
 };
 
 /*
- * All that calls are given is far from what the program itself has: an address of which some bytes
- * were changed is still within these 256 GiB, where there is nothing else.
+ * The arguments are far from the program's own memory: an address with some bytes changed still
+ * points into these 256 GiB, where nothing else is mapped.
  */
 #define FAR(f, n)	((void *)(0x100000000000ull + ((uint64_t)(f)->number << 38) + \
 				  ((uint64_t)(n) << 34)))
 
-/* As many names as there is to be contention for. */
+/* Few names, so that threads contend for them. */
 static const char * const names[NAMES] = { "kernel", "f1", "f2", "f3", "no such", "" };
 
 enum kind { DEVICE, PRODUCER, CHANNEL };
 
-/* Shared by all threads: who takes one out closes it. */
+/* Shared by all threads: the thread that takes a descriptor out closes it. */
 static int fds[FDS];
 
 struct fuzzer {
 	uint64_t seed;
 	uint32_t calls, rare;
 	int number;
-	char *arena;			/* ends where nothing may be touched */
+	char *arena;			/* ends at an inaccessible page */
 	char *readonly;
 	char *hole;			/* PROT_NONE */
-	struct { char *at; size_t bytes; bool whole; } maps[MAPS];	/* whole: or not at all */
-	struct tb_ref refs[16];		/* that were acquired last */
+	struct { char *at; size_t bytes; bool whole; } maps[MAPS];	/* whole: no part can be unmapped */
+	struct tb_ref refs[16];		/* the last acquired ones */
 	uint32_t nr_refs;
-	int holder;			/* by this file */
+	int holder;			/* file that acquired them */
 	uint64_t done, accepted;
 	time_t until;			/* by CLOCK_MONOTONIC */
 	pthread_t thread;
-	char wrong[200];		/* what must not be, or nothing */
+	char wrong[200];		/* the first error, or empty */
 };
 
 static uint32_t dice(struct fuzzer *f)
@@ -72,7 +72,7 @@ static uint64_t nasty(struct fuzzer *f)
 	return ONE_IN(f, 3) ? (uint64_t)dice(f) << 32 | dice(f) : PICK(f, edges);
 }
 
-/* Memory for @bytes that ends at the end of the arena, or somewhere that is not good. */
+/* Memory for @bytes near the end of the arena; once in 40 times a bad address. */
 static void *place(struct fuzzer *f, size_t bytes)
 {
 	char *at = f->arena + ARENA - bytes % ARENA - dice(f) % 8 * 512 % (ARENA / 2);
@@ -90,7 +90,7 @@ static void *place(struct fuzzer *f, size_t bytes)
 	return at + 1;
 }
 
-/* Is it ours to be written to before the call? */
+/* May the fuzzer write there before the call? */
 static bool mine(struct fuzzer *f, const void *at, size_t bytes)
 {
 	uintptr_t offset = (uintptr_t)at - (uintptr_t)f->arena;
@@ -120,7 +120,7 @@ static void put_name(struct fuzzer *f, char *name)
 	snprintf(name, TB_PROVIDER_NAME_MAX, "%s", names[dice(f) % NAMES]);
 }
 
-/* Devices are in the first half, then producers, then channels. */
+/* Devices are in the first half of fds, then producers, then channels. */
 static int *slot(struct fuzzer *f, enum kind kind)
 {
 	static const int first[] = { 0, FDS / 2, FDS * 3 / 4, FDS };
@@ -148,7 +148,7 @@ static void fill_configure(struct fuzzer *f, void *arg)
 
 	c->mode = PICK(f, modes);
 	c->policy = ONE_IN(f, 4) ? dice(f) % 4 : 0;
-	/* small, so that memory is not what it is about; seldom large */
+	/* Mostly small: running out of memory is not the subject. */
 	c->buffers = ONE_IN(f, 200) ? 4096 : dice(f) % 9;
 	c->elements = ONE_IN(f, 200) ? 65536 : ONE_IN(f, 20) ? 32 : 64 << dice(f) % 5;
 	c->watermark = dice(f) % 102;
@@ -186,7 +186,7 @@ static void fill_select(struct fuzzer *f, void *arg)
 	s->op = 1 + dice(f) % 2;
 	s->form = s->op == TB_SELECT_ENABLE ? dice(f) % 3 : 0;
 	s->pattern = place_text(f, &s->length);
-	/* each start with all of them takes as long as hundreds of other calls */
+	/* A start with all events takes as long as hundreds of other calls. */
 	if (s->op == TB_SELECT_DISABLE ? ONE_IN(f, 3) : ONE_IN(f, 300)) {
 		s->pattern = place_copy(f, "all", 3);
 		s->length = 3;
@@ -291,7 +291,7 @@ static void make_rule(struct fuzzer *f, struct tb_rule *r)
 	r->nr_tests = dice(f) % 5;
 	for (i = 0; i < r->nr_tests; i++)
 		make_test(f, &tests[i]);
-	/* the last one leads nowhere */
+	/* The last test must not lead to another. */
 	if (r->nr_tests) {
 		tests[i - 1].yes = TB_TEST_PASS;
 		tests[i - 1].no = TB_TEST_REJECT;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * keep - copies the recordings in a folder and below it to where recordings.h says, but those that
- * it has copied already. ktap.sh calls it after each check.
+ * keep - copies new recordings in a folder and below it to $TRACEBUF_RECORDINGS (recordings.h).
+ * ktap.sh calls it after each check.
  *
  *	keep FOLDER
  *
- * A file is a recording if it begins as one. Of a file above RECORDING_MAX its first whole
- * blocks are copied, as a recorder that was killed would leave it; nothing if it is compressed.
+ * A file is a recording if it begins like one. Of a file above RECORDING_MAX the first whole blocks
+ * are copied, as a killed recorder would leave them; nothing if the file is compressed.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -24,10 +24,10 @@
 #define ZSTD_MAGIC	0xfd2fb528u
 #define ZSTD_SKIPPABLE	0x184d2a50u	/* the last four bits are anything */
 
-static FILE *seen;		/* what was copied: a line each */
+static FILE *seen;		/* a line for each state of a file that was visited */
 static char data[RECORDING_MAX];
 
-/* Has this state of a file been seen before? Notes it. */
+/* Was this state of a file visited before? If not, note it. */
 static bool was_seen(const struct stat *st)
 {
 	char line[128], old[128];
@@ -44,7 +44,7 @@ static bool was_seen(const struct stat *st)
 	return false;
 }
 
-/* How many of the bytes are whole blocks */
+/* Returns the size of the whole blocks at the start of data. */
 static size_t whole_blocks(size_t bytes)
 {
 	const struct tb_block *b;
@@ -67,7 +67,7 @@ static size_t read_start(const char *path)
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
-		return 0;	/* gone meanwhile */
+		return 0;	/* it was removed meanwhile */
 	while (bytes < sizeof(data) && (n = read(fd, data + bytes, sizeof(data) - bytes)) > 0)
 		bytes += n;
 	close(fd);

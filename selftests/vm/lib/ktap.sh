@@ -11,16 +11,16 @@
 #   skip [-j] NAME REASON      -j: a result of judge is skipped
 #   finish                     exits; removes $tmp
 #   in_guest                   succeeds where the first half of the test runs
-#   leave FILE...              the second half needs these alone (default: all that is in $tmp)
+#   leave FILE...              the second half needs only these (default: all that is in $tmp)
 #
-# COMMAND's output is left in $output. With $TRACEBUF_RECORDINGS, a folder, recordings that it leaves
-# in the working directory are kept there.
+# COMMAND's output is in $output. If $TRACEBUF_RECORDINGS names a folder, the recordings that
+# COMMAND leaves in the working directory are copied to it.
 #
 # A test that calls judge has two halves. A guest is 10 to 20 times slower than the host, so
 # scripts/check runs the first half in the guest and the second on the host:
 #
-#   TRACEBUF_LEAVE=FOLDER      check, refuse and skip alone; finish copies the files of $tmp to FOLDER
-#   TRACEBUF_JUDGE=FOLDER      judge alone, on these files; own_folder goes to FOLDER
+#   TRACEBUF_LEAVE=FOLDER      runs check, refuse, skip; finish copies the files of $tmp to FOLDER
+#   TRACEBUF_JUDGE=FOLDER      runs judge, on these files; own_folder changes to FOLDER
 #
 # Without either both halves run.
 
@@ -56,7 +56,7 @@ plan()
 	echo "1..$((ktap_first + ktap_second))"
 }
 
-# Seconds since the guest has booted; what a check has taken by this clock is shown
+# Sets ktap_now, by which ktap_result shows how long a check took.
 ktap_uptime()
 {
 	read -r ktap_now _ </proc/uptime
@@ -79,7 +79,7 @@ ktap_result()
 	fi
 }
 
-# A test that has no folder of its own under /tmp leaves nothing.
+# Copies new recordings from the working directory, if that is below /tmp.
 ktap_keep()
 {
 	case ${TRACEBUF_RECORDINGS:+$PWD} in

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# leaks.sh - what the module left behind, on kernels that can tell: kmemleak
-# knows memory of slab, vmalloc and per-CPU allocations, page_owner whole pages.
+# leaks.sh - finds memory that the module left behind, on kernels that can tell: kmemleak knows
+# memory of slab, vmalloc and per-CPU allocations, page_owner whole pages.
 #
-#   leaks.sh begin      before the tests: what came before is not ours
-#   leaks.sh symbols    while the module is loaded: names for its addresses
-#   leaks.sh end        when it is unloaded: KTAP on stdout
+#   leaks.sh begin      before the tests: forgets earlier leaks
+#   leaks.sh symbols    while the module is loaded: saves names for its addresses
+#   leaks.sh end        after it was unloaded: prints KTAP
 #
-# Ours is whatever was allocated by way of a module: of a function in one that
-# is gone the kernel knows but the address, and these kernels have no others.
+# A leak is ours if a module is in its stack. The kernel shows functions of an unloaded module as
+# bare addresses; the kernels of these tests have no other modules.
 
 set -u
 
@@ -18,18 +18,18 @@ kmemleak=$debug/kmemleak
 pages=$debug/page_owner_stacks/show_stacks
 symbols=/tmp/leaks.symbols
 
-# fails if it is there, but not active
+# Succeeds if kmemleak exists and is active.
 has_kmemleak()
 {
 	[ -e $kmemleak ] && echo scan=off >$kmemleak 2>/dev/null
 }
 
-# Records, by blank lines or headings apart, which a module had a hand in;
-# its functions by name. $1: kmemleak or pages.
+# Prints the records of stdin, separated by blank lines or headings, that have a module in their
+# stack, and adds the names of its functions. $1: kmemleak or pages.
 of_modules()
 {
 	awk -v kind="$1" '
-	# addresses are of one length: they compare as text
+	# all addresses have one length: they compare as text
 	function name(address,	i, best) {
 		best = ""
 		for (i = 1; i <= n; i++)
@@ -52,8 +52,8 @@ of_modules()
 	{
 		frame = $NF ~ /^0x[0-9a-f]+$/ && (NF == 1 || $1 ~ /^\[</)
 		if (frame || $NF ~ /^\[[a-z0-9_]+\]$/) {
-			# of pages only those we asked for: slabs and page
-			# tables outlive those for whom they were made
+			# Of pages, only those that the module itself allocated: slabs and page
+			# tables outlive their first user.
 			if (kind == "kmemleak" || allocator)
 				ours = 1
 			if (frame)
@@ -68,12 +68,11 @@ of_modules()
 	END { done() }' naming=1 "$symbols" naming= -
 }
 
-# NAME FILE: fails if there is anything in FILE, showing it.
+# result NAME FILE: fails if FILE is not empty, and shows its start.
 result()
 {
 	count=$((count + 1))
 	if [ -s "$2" ]; then
-		# the first few tell where to look
 		sed 's/^/# /' "$2" | head -n 100
 		echo "not ok $count $1"
 	else
@@ -103,8 +102,8 @@ end)
 	echo "KTAP version 1"
 	echo "1..2"
 	if has_kmemleak; then
-		# It tells of what is 5 s old and was not changed between two
-		# scans: that is how it works, and no waiting for luck.
+		# kmemleak reports objects that are 5 s old and did not change between two scans, so
+		# this wait is no guess.
 		echo scan >$kmemleak
 		sleep 6
 		echo scan >$kmemleak
@@ -115,8 +114,8 @@ end)
 	else
 		skip "no memory is left (kmemleak)" "the kernel has no kmemleak"
 	fi
-	# To the end, and only once: 6.12 frees an entry of its list when
-	# somebody closes the file in the middle.
+	# Read to the end, and only once: 6.12 frees an entry of its list if the reader closes the
+	# file in the middle.
 	if [ -e $pages ] && cat $pages >"$found.all" && [ -s "$found.all" ]; then
 		of_modules pages <"$found.all" >"$found"
 		result "no pages are left (page_owner)" "$found"

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load_locked - have the kernel locked down while it loads a module.
+ * load_locked - loads a module and locks the kernel down meanwhile.
  *
  *	load_locked MODULE PARAMETERS [LEVEL]
  *
- * A kernel that is locked down does not load a module without a signature, so what it makes of the
- * module's parameters cannot be seen.  But it looks for the signature first and copies the
- * parameters afterwards.  Here they are on a page that is not there yet: when the kernel asks for
- * it, LEVEL is written to the lockdown file, and then the page is filled.  Without LEVEL, the
- * module is loaded in the same way and nothing is locked down.
- *
- * Prints "loaded", or the error.  Exit status: 0 loaded, 1 refused, 2 could not try.
+ * A locked-down kernel loads no module without a signature, so a test could not see how the module
+ * treats its parameters. But the kernel checks the signature first and copies the parameters
+ * afterwards. Here they are on a missing page: when the kernel faults on it, this program writes
+ * LEVEL to the lockdown file, and then fills the page. Without LEVEL nothing is locked down. Prints
+ * "loaded" or the error. Exit status: 0 loaded, 1 refused, 2 could not try.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +23,16 @@
 #include <unistd.h>
 #include <linux/userfaultfd.h>
 
-#include "fault.h"
+#include "device.h"
 
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 
 struct late {
 	int uffd;
 	size_t page;
-	char *text;		/* a page of the parameters */
+	char *text;		/* a page with the parameters */
 	const char *level;
-	bool asked;		/* the kernel wanted them */
+	bool asked;		/* the kernel faulted on the page */
 	bool locked;
 };
 
@@ -44,7 +42,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* Answers the one fault. */
+/* Answers one page fault. */
 static void *answer(void *arg)
 {
 	struct late *late = arg;
@@ -54,14 +52,14 @@ static void *answer(void *arg)
 	if (read(late->uffd, &msg, sizeof(msg)) != sizeof(msg) || msg.event != UFFD_EVENT_PAGEFAULT)
 		die("userfaultfd: read");
 	late->asked = true;
-	late->locked = late->level && fault_put(LOCKDOWN, late->level);
+	late->locked = late->level && write_file(LOCKDOWN, late->level);
 	copy.dst = msg.arg.pagefault.address & ~(late->page - 1);
 	if (ioctl(late->uffd, UFFDIO_COPY, &copy))
 		die("UFFDIO_COPY");
 	return NULL;
 }
 
-/* A page that is filled when somebody looks at it. */
+/* Returns a page that answer() fills at the first access. */
 static void *late_page(struct late *late)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -103,9 +101,9 @@ int main(int argc, char **argv)
 	if (pthread_create(&thread, NULL, answer, &late))
 		die("pthread_create");
 	err = syscall(SYS_finit_module, fd, page, 0) ? errno : 0;
-	/* refused before the parameters were looked at, the thread still waits */
+	/* If the kernel refused before it read the parameters, the thread still waits. */
 	if (!__atomic_load_n(&late.asked, __ATOMIC_ACQUIRE)) {
-		fprintf(stderr, "the parameters were not asked for: %s\n", strerror(err));
+		fprintf(stderr, "the kernel did not read the parameters: %s\n", strerror(err));
 		return 2;
 	}
 	pthread_join(thread, NULL);

@@ -2,10 +2,10 @@
 /*
  * loads mark N        fires the signal numbered N on each CPU (device.h)
  * loads NAME...       makes events of some subsystems occur, a few hundred of each
- * loads list          the names
+ * loads list          prints the names
  *
- * What a kernel or a machine does not have is passed over in silence: the test
- * sees which events there are.
+ * Without a word it skips what the kernel or the machine does not have: the test looks at the
+ * events that occurred.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,7 @@ static void ping_pong(void)
 	close(back[0]);
 	close(back[1]);
 	waitpid(pid, NULL, 0);
-	/* from one CPU to the other */
+	/* migrate between two CPUs */
 	for (i = 0; i < 20; i++)
 		pin(i & 1);
 }
@@ -147,7 +147,7 @@ static void timers(void)
 			break;
 	}
 	close(fd);
-	/* timers of the wheel */
+	/* timeouts on the timer wheel */
 	fd = epoll_create1(0);
 	for (i = 0; i < 10; i++)
 		epoll_wait(fd, &event, 1, 3);
@@ -156,7 +156,7 @@ static void timers(void)
 
 /* ---- files ------------------------------------------------------------- */
 
-/* In the current folder */
+/* Writes files in the current folder. */
 static void files(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 100 };
@@ -231,7 +231,7 @@ static void udp(void)
 				recv(a, data, sizeof(data), MSG_DONTWAIT);
 	close(a);
 	close(b);
-	/* nobody listens */
+	/* a port without a listener */
 	b = socket(AF_INET, SOCK_DGRAM, 0);
 	to.sin_port = htons(9);
 	sendto(b, data, 10, 0, (void *)&to, sizeof(to));
@@ -259,7 +259,7 @@ static void tcp(void)
 		}
 		close(out);
 	}
-	/* refused */
+	/* a refused connection */
 	to.sin6_port = htons(9);
 	out = socket(AF_INET6, SOCK_STREAM, 0);
 	if (connect(out, (void *)&to, sizeof(to)))
@@ -333,7 +333,7 @@ static void compact(void)
 	close(fd);
 }
 
-/* One that nothing needs, with no tracepoints of its own */
+/* Loads a module that nothing needs and that has no tracepoints. */
 static void modules(void)
 {
 	if (system("modprobe -q dummy numdummies=0 && rmmod dummy"))

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A manager of save/saved channels, see manager.h.
- */
+/* A manager of save channels, see manager.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -84,7 +82,7 @@ const struct tb_block *offered(const char *map, const struct tb_query *q, uint32
 		const struct tb_block *b = (const void *)(map + cpu * q->ring_stride +
 							  q->ring_header + i * q->buffer_bytes);
 
-		/* one of an earlier recording may have the same number */
+		/* a block of an earlier recording may have the same number */
 		if (b->magic == TB_BLOCK_MAGIC && b->cpu == cpu && (uint32_t)b->sequence == wrap &&
 		    (!found || b->time_start > found->time_start))
 			found = b;

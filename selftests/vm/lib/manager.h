@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A manager of save/saved channels for the tests: what it takes to follow one step by step, and
- * one that does everything as it should be done.
+ * A manager of save channels for the tests: calls to follow a channel step by step, and a manager
+ * that does everything right.
  *
- * What is recorded are numbered events (fire()), in small blocks.  Besides them the tie of the
- * clocks is recorded every ten seconds: where numbers are exact a round in which that
- * came in between is done again.
+ * Recordings have numbered events (fire()) in small blocks. The kernel records a tie of its clocks
+ * every ten seconds, too; a test with exact numbers repeats a round that has one.
  */
 #ifndef MANAGER_H
 #define MANAGER_H
@@ -18,14 +17,14 @@
 #define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
 #define ROUNDS		5
 
-/* What returns int returns -errno on failure. */
+/* Functions that return int return -errno on failure. */
 int record(int fd, uint32_t policy, uint32_t buffers);
 int open_request(int fd, struct tb_fifo f);
 int fifo_open(int fd, uint32_t cpu);
 
-/* The next packet, which is to come; -ENODATA at the end. */
+/* Waits for the next packet; -ENODATA at the end. */
 int get(int ch, struct tb_packet *packet);
-/* There is none now. */
+/* Is there no packet now? */
 bool nothing(int ch);
 int put(int ch, const void *packets, size_t bytes);
 int answer(int ch, struct tb_packet packet);
@@ -62,7 +61,7 @@ int answer(int ch, struct tb_packet packet);
 	ASSERT_EQ((st)->attempted, (st)->delivered + (st)->overwritten +	\
 				   (st)->dropped + (st)->pending)
 
-/* The block offered, in the mapping. */
+/* The offered block in the mapping, or NULL. */
 const struct tb_block *offered(const char *map, const struct tb_query *q, uint32_t cpu,
 			       uint32_t wrap);
 
@@ -71,24 +70,24 @@ struct manager {
 	const char *map;
 	size_t bytes;
 	struct tb_query q;
-	uint64_t durable;	/* bytes taken */
+	uint64_t durable;	/* bytes of durable blocks that were saved */
 	struct stream *s;
 };
 
 bool manager_init(struct manager *m, int fd, struct stream *s);
 void manager_exit(struct manager *m);
-/* What is in the durable buffer and has not been saved. */
+/* Saves the durable blocks that have not been saved. */
 bool save_durable(struct manager *m);
-/* As it should be done: durable first, then the block. */
+/* Saves in the right order: durable blocks first, then the offered block. */
 bool save(struct manager *m, uint32_t cpu, const struct tb_packet *packet);
-/* All that channel @ch of CPU 0 has to offer until it says that it has stopped, and exits. */
+/* Saves what channel @ch of CPU 0 offers until it stops, then frees @m. */
 bool manager_finish(struct manager *m, int ch);
 
-/* Checks the numbers on CPU 0 against what the gaps say is missing. */
+/* Checks that numbers on CPU 0 are missing only where gaps count them. */
 struct numbers {
 	struct stream *s;
 	uint32_t count, next, wrong;
-	uint64_t told;		/* missing before this block */
+	uint64_t told;		/* events missing before this block */
 };
 
 void follow(struct numbers *n, struct stream *s);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * named N          calls getppid() N times: main - serve - checkout, with tiny inlined
- * named N fork     the same in a child that has everything from its parent
+ * named N          calls getppid() N times, by main - serve - checkout and the inlined tiny
+ * named N fork     the same in a forked child
  * named N forever  again and again, until it is killed
  *
- * What is known of it is the stack of each call.
+ * Tests know the stack of each call.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define APART __attribute__((noinline))
 
-/* Not by way of libc, whose frames are its own affair */
+/* Calls the kernel itself: frames of libc differ between versions. */
 static inline __attribute__((always_inline)) long tiny(void)
 {
 #ifdef __x86_64__
@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) long tiny(void)
 #endif
 }
 
-/* What calls nothing has no frame */
+/* checkout() calls this: the compiler gives leaf functions no frame. */
 APART static void touch(void)
 {
 	__asm__ volatile("");
@@ -49,7 +49,7 @@ APART long serve(int count)
 {
 	long sum = checkout(count);
 
-	__asm__ volatile("" : "+r"(sum));	/* no tail call: it is in the stack */
+	__asm__ volatile("" : "+r"(sum));	/* no tail call: keep serve() in the stack */
 	return sum;
 }
 

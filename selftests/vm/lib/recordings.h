@@ -9,13 +9,13 @@
 
 #include <stddef.h>
 
-#define RECORDING_MAX	(1u << 20)	/* bytes: of a longer one its first blocks are kept */
+#define RECORDING_MAX	(1u << 20)	/* bytes; of a longer recording the first blocks are kept */
 #define RECORDINGS_MAX	64		/* of one test */
 
-/* A new file; -1: none is wanted, or there are enough. */
+/* Returns a new file, or -1 if none is wanted or there are RECORDINGS_MAX. */
 int recording_new(void);
 
-/* Write all of it, or end the program. */
+/* Writes all of @data, or exits the program with an error. */
 void recording_write(int fd, const void *data, size_t bytes);
 
 #endif /* RECORDINGS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rules as the ioctls take them: what the tests of those that are wrong and of those that are made
- * at random begin with, and leave behind.
+ * The fixture and helpers of tests that give rules to the ioctls: illegal ones (test_rule_ioctl.c)
+ * and random ones (test_rule_random.c).
  */
 #ifndef RULE_IOCTL_H
 #define RULE_IOCTL_H

@@ -1,18 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh - runs the tests of the folders beside this one in a guest, as root:
-# those that load the module themselves, then those that want it loaded.
+# run.sh - runs the tests of the folders beside this one in a guest, as root: first the tests that
+# load the module themselves, then those that expect it loaded.
 #
 #   run.sh [-r] [-o DIR] [TEST...]
 #
-#   -r  keep the recordings that tests make, in DIR/recordings/TEST (recordings.h); leave
+#   -r  keep the recordings that tests make in DIR/recordings/TEST (recordings.h), and leave
 #       the second half of tests that have one to the host, in DIR/left/TEST (ktap.sh)
 #
-# Each test's output, KTAP, goes to DIR/TEST.ktap (default /out), with a line
-# "# exit N" at its end; what leaks.sh says, when the module is gone, to
-# DIR/leaks.ktap.  Exits 1 if a test's program failed (what exactly did
-# is in the files), 3 if the module cannot be loaded or unloaded.
+# Each test's output, KTAP, goes to DIR/TEST.ktap (default /out) and ends with a line "# exit N".
+# The results of leaks.sh, after the module was unloaded, go to DIR/leaks.ktap. Exits 1 if a test
+# failed (its file says which), 3 if the module cannot be loaded or unloaded.
 
 set -u
 
@@ -52,8 +51,8 @@ loaded()
 	[ -d /sys/module/tracebuf ]
 }
 
-# With the events that are in a module of their own, if there is one (make HEADERS=core has none): they
-# must not change what tests see.
+# Loads also the module with the other events, if there is one (make HEADERS=core has none): tests
+# must not depend on it.
 load()
 {
 	events=${TRACEBUF_KO%/*}/tracebuf_events.ko
@@ -67,13 +66,13 @@ unload()
 	rmmod tracebuf
 }
 
-# NAME COMMAND...: run a test, keep its output.
+# run NAME COMMAND...: runs a test and keeps its output.
 run()
 {
 	name=$1
 	shift
 	if [ -n "$recordings" ]; then
-		# any user may leave some
+		# tests also record as other users
 		export TRACEBUF_RECORDINGS="$out/recordings/$name"
 		mkdir -p -m 1777 "$TRACEBUF_RECORDINGS"
 		unset TRACEBUF_LEAVE
@@ -102,7 +101,7 @@ for t; do
 	run "$t" "$programs/$t"
 done
 ! loaded || sh "$here/leaks.sh" symbols
-# nothing of all that may keep the module in use
+# The tests must not keep the module in use.
 if loaded && ! unload; then
 	echo "run.sh: the module cannot be unloaded after the tests" >&2
 	exit 3

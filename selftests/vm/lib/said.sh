@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# said.sh - what tests of commands have in common; sourced by them.
+# said.sh - helpers of the tests that run commands; sourced by them.
 #
-#   status WANTED COMMAND...       COMMAND exits with that; what it says stays in the file said
-#   says PATTERN                   it is in said, in capitals or not
-#   lines NUMBER PATTERN FILE      so many lines have it
-#   until_it COMMAND...            until it succeeds, or five minutes have passed
-#   call_number NAME               of a system call, on this processor
+#   status WANTED COMMAND...       runs COMMAND, output to said; fails unless it exits so
+#   says PATTERN                   succeeds if said has PATTERN, in any case
+#   lines NUMBER PATTERN FILE      succeeds if exactly NUMBER lines of FILE have PATTERN
+#   until_it COMMAND...            repeats COMMAND until it succeeds; fails after five minutes
+#   call_number NAME               prints the number of a system call on this processor
 
 status()
 {
@@ -34,7 +34,7 @@ until_it()
 {
 	give_up=$(($(date +%s) + 300))
 	until "$@" >/dev/null 2>&1; do
-		[ "$(date +%s)" -lt "$give_up" ] || { echo "never: $*"; return 1; }
+		[ "$(date +%s)" -lt "$give_up" ] || { echo "never succeeded: $*"; return 1; }
 		sleep 0.1
 	done
 }

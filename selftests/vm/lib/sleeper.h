@@ -11,9 +11,9 @@
 
 /**
  * struct sleeper - one read() by a thread of its own
- * @n: what it returned, when it is done
- * @err: errno of it
- * @buf: what it read
+ * @n: result of read(), valid if @done
+ * @err: errno after read()
+ * @buf: the bytes that were read
  */
 struct sleeper {
 	pthread_t thread;
@@ -25,9 +25,9 @@ struct sleeper {
 	bool done;
 };
 
-/* Returns when it sleeps; false if it does not. */
+/* Returns true when the thread sleeps in read(), false if it does not. */
 bool sleeper_start(struct sleeper *s, int fd);
-/* Waits until it has returned; false if it does not. */
+/* Returns true when read() has returned, false if it does not. */
 bool sleeper_done(struct sleeper *s);
 
 #endif /* SLEEPER_H */

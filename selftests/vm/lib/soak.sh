@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# soak.sh MINUTES [SEED] - everything at once, for a long time, in a guest, as root.
+# soak.sh MINUTES [SEED] - everything at once for a long time, in a guest, as root.
 #
-# Six lanes run side by side: one reads what "kernel" records, in every way there is; one has a
-# flight recorder; one changes events and rules while they are recorded; one has programs
-# that write; one takes processors away and moves clocks; one is the load. Each takes its next
-# step from the seed: the same seed has each lane do the same. Every trace is verified.
-# At the end memory and slab must be what they were when all steps had been taken a few times.
+# Six lanes run side by side: reader records "kernel" in every way there is; flight has a flight
+# recorder; rules changes events and rules of a running recording; writers runs programs that write;
+# machine takes processors away and moves clocks; load makes events. The seed decides each lane's
+# steps. Every trace is verified. At the end, memory and slab must be as they were after the
+# warm-up.
 #
-# SOAK_OUT says where what failed is kept (/out).
+# SOAK_OUT: the folder for the logs of failed steps (/out).
 
-# Steps are called by name; what runs in a lane is not the others' business.
+# Steps are called by name; lanes are subshells.
 # shellcheck disable=SC2317,SC2030,SC2031,SC2086,SC2094
 minutes=${1:?minutes} seed=${2:-1}
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -26,13 +26,13 @@ lanes='reader flight rules writers machine load'
 tmp=$(mktemp -d)
 mkdir -p "$out" && mount -t tmpfs -o size=40% none "$tmp" && cd "$tmp" || exit 3
 
-# By a clock that nobody sets.
+# Seconds since boot: no lane sets this clock.
 now()
 {
 	sed 's/\..*//' /proc/uptime
 }
 
-# whole FILE: it may end early, but what is there is right
+# whole FILE: FILE may end early, but has no errors
 whole()
 {
 	status 0 tracebuf verify "$1" && rm -f "$1"
@@ -43,7 +43,7 @@ exact()
 	status 0 tracebuf verify "$1" && says exact && rm -f "$1"
 }
 
-# What a killed writer of the file has left: it ends somewhere.
+# readable FILE: a killed recorder wrote FILE; the tool must not crash on it
 readable()
 {
 	[ ! -s "$1" ] || tracebuf verify "$1" >said 2>&1
@@ -227,11 +227,11 @@ steps_of()
 	esac
 }
 
-# plan LANE: step after step, each with a number, for ever; a function of the seed alone
+# plan LANE NUMBER: prints steps, each with a random number; they depend on the seed alone
 plan()
 {
 	steps_of "$1" | tr '\n' ' ' | awk -v seed="$seed" -v lane="$2" '{
-		# a generator of its own: the same everywhere
+		# our own generator: awks differ in rand()
 		x = (seed * 7919 + lane * 104729) % 2147483647 + 1
 		for (i = 0; i < 30000; i++) {
 			x = x * 16807 % 2147483647
@@ -242,7 +242,7 @@ plan()
 	}'
 }
 
-# lane NAME NUMBER UNTIL: goes on where it was
+# lane NAME NUMBER UNTIL: continues the plan of a lane until that time
 lane()
 {
 	mkdir -p "$1" && cd "$1" || return
@@ -263,7 +263,7 @@ lane()
 	echo "$count" >taken
 }
 
-# Runs all lanes until then.
+# run UNTIL: runs all lanes
 run()
 {
 	pids='' n=0
@@ -277,7 +277,7 @@ run()
 	done
 }
 
-# Nothing is recorded and nothing made: what remains is the module's as it was loaded.
+# Removes all that the steps made: only the memory of the loaded module remains.
 settle()
 {
 	tracebuf stop >/dev/null 2>&1
@@ -290,7 +290,7 @@ settle()
 	find "$tmp" -type f ! -name plan ! -name taken -delete
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	# what is freed by way of RCU and work queues is freed by the time this is done three times
+	# RCU and work queues need time to free memory
 	for _ in 1 2 3; do
 		echo 1 >/proc/sys/vm/compact_memory
 		sleep 1
@@ -298,7 +298,7 @@ settle()
 	done
 }
 
-# available KiB, then slab caches with the bytes of objects in use
+# Prints available memory and slab, then each slab cache with its objects in use, in bytes.
 measure()
 {
 	awk '/^MemAvailable/ { print "available", $2 * 1024 } /^SUnreclaim/ { print "slab", $2 * 1024 }' /proc/meminfo
@@ -324,7 +324,7 @@ echo "# seed $seed, $minutes minutes"
 number=0 failed=0
 sh "$here/leaks.sh" begin
 insmod "$TRACEBUF_KO" || exit 3
-# every step once or more often: caches of the kernel have grown as far as they do
+# Each step runs once or more often, so that the kernel's caches are as large as they get.
 warm=60
 [ "$minutes" -gt 2 ] || warm=20
 run $(($(now) + warm))
@@ -346,14 +346,14 @@ awk 'NR == FNR { before[$1] = $2; next }
 	$1 == "available" || $1 == "slab" { printf "# %s: %d KiB, was %d KiB\n", $1, $2 / 1024, before[$1] / 1024 }
 	$1 != "available" && $1 != "slab" && $2 - before[$1] > 131072 {
 		printf "# %s: %d KiB more\n", $1, ($2 - before[$1]) / 1024 }' "$out/soak.before" "$out/soak.after"
-# A provider is 1 to 17 MiB, and dozens are made and removed a minute; a trace file is as much.
-# The kernel's own come and go by 4 MiB on such a machine (per-CPU lists, page tables, memory of the
-# 9p client): one that is lost a minute shows.
+# A provider has 1 to 17 MiB, and lanes make and remove dozens a minute; a trace file is as large.
+# The kernel's own memory varies by 4 MiB on such a machine (per-CPU lists, page tables, the 9p
+# client). This limit finds one provider lost a minute.
 awk 'NR == FNR { before[$1] = $2; next }
 	$1 == "available" { exit before[$1] - $2 > 12 * 1048576 }' "$out/soak.before" "$out/soak.after"
 result $? "memory is what it was"
-# Partly used slabs of the kernel's own caches stay for a while. What is smaller kmemleak finds, on
-# kernels that have it.
+# Partly used slabs of the kernel's own caches stay for a while. kmemleak, on kernels that have it,
+# finds smaller leaks.
 awk 'NR == FNR { before[$1] = $2; next }
 	$1 == "slab" { exit $2 - before[$1] > 3 * 1048576 }' "$out/soak.before" "$out/soak.after"
 result $? "slab is what it was"

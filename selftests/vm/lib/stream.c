@@ -100,7 +100,7 @@ static bool take_desc(struct stream *s, const struct tb_block *b, const struct s
 	to = &s->desc[d->id];
 	if (to->desc) {
 		CHECK(s->inits > 1 && to->size == e->length && !memcmp(to->desc, d, e->length),
-		      "id %u described twice, and not with a new state or differently", d->id);
+		      "id %u described twice, without a new state or differently", d->id);
 		return true;
 	}
 	to->desc = malloc(e->length);
@@ -110,7 +110,7 @@ static bool take_desc(struct stream *s, const struct tb_block *b, const struct s
 	return true;
 }
 
-/* The first event of a recording; later it comes with a state that is told anew. */
+/* The first event of a recording; each new state repeats it. */
 static bool take_init(struct stream *s, const struct tb_block *b, const struct stream_event *e)
 {
 	struct tb_init init;
@@ -119,7 +119,7 @@ static bool take_init(struct stream *s, const struct tb_block *b, const struct s
 	memcpy(&init, e->payload, sizeof(init));
 	CHECK(init.abi == TB_ABI_VERSION, "abi %u", init.abi);
 	if (s->inits++) {
-		/* a new state has the threads, even if there was no dump */
+		/* A new state has the threads, even if the start had no dump: ignore the flags. */
 		init.flags = s->init.flags;
 		CHECK(!memcmp(&init, &s->init, sizeof(init)), "init differs from the first");
 		return true;
@@ -136,7 +136,7 @@ static bool take_totals(struct stream *s, const struct tb_block *b, const struct
 	CHECK(e->length == sizeof(t), "totals of %u bytes", e->length);
 	memcpy(&t, e->payload, sizeof(t));
 	CHECK(t.cpu < STREAM_CPUS, "totals: cpu %u", t.cpu);
-	CHECK(t.first <= t.last && t.last <= t.time, "totals: dropped from %llu to %llu, it is %llu",
+	CHECK(t.first <= t.last && t.last <= t.time, "totals: dropped from %llu to %llu at %llu",
 	      (unsigned long long)t.first, (unsigned long long)t.last, (unsigned long long)t.time);
 	if (t.flags) {
 		CHECK(t.flags == TB_TOTALS_SNAPSHOT ||
@@ -145,7 +145,7 @@ static bool take_totals(struct stream *s, const struct tb_block *b, const struct
 		      "totals: flags %#x", t.flags);
 		CHECK(!(t.flags & TB_TOTALS_OPEN) || (!t.recorded && !t.dropped && !t.first),
 		      "totals of a ring that went on have counts");
-		/* the last ones count */
+		/* later records replace earlier ones */
 		s->ring[t.cpu].snapshot = t;
 		return true;
 	}
@@ -171,7 +171,7 @@ static bool take_suppressed(struct stream *s, const struct tb_block *b,
 	return true;
 }
 
-/* What goes with the event before it. */
+/* Stacks and counters belong to the event before them. */
 static bool take_extra(struct stream *s, const struct tb_block *b, const struct stream_event *e)
 {
 	struct tb_counters counters;
@@ -196,7 +196,7 @@ static bool take_extra(struct stream *s, const struct tb_block *b, const struct 
 	return true;
 }
 
-/* Of what a program wrote only the frame is the kernel's. */
+/* Check the kernel's frame of a chunk; the program may write any records. */
 static bool take_chunk(struct stream *s, const struct tb_block *b, const struct stream_event *e)
 {
 	struct tb_chunk_event c;
@@ -299,7 +299,7 @@ static bool take_control(struct stream *s, const struct tb_block *b, const struc
 	return fail(s, b, "control event %u", e->id);
 }
 
-/* A described event: does it have the form that was described? */
+/* Does the event have the described form? */
 static bool take_described(struct stream *s, const struct tb_block *b,
 			   const struct stream_event *e)
 {
@@ -309,13 +309,16 @@ static bool take_described(struct stream *s, const struct tb_block *b,
 
 	CHECK(!e->durable, "event %u in a durable block", e->id);
 	CHECK(d, "event %u is not described", e->id);
-	/* in either form: one that changes its form is in the other one before that is told */
+	/*
+	 * Either form may be selected: an event changes its form before the new selection is
+	 * recorded.
+	 */
 	CHECK(s->selected[e->id / 8] >> (e->id & 6) & 3, "event %u has never been selected", e->id);
 	CHECK(s->durable_first || e->time >= s->selected_first,
 	      "event %u came before the selection was complete", e->id);
 	CHECK(e->simple == !!(d->flags & TB_EVENT_SIMPLE), "event %u has the wrong form", e->id);
 	f = (const void *)(d + 1);
-	/* what may be missing: test_calls */
+	/* test_calls.c checks events that may end early. */
 	for (i = 0; i < d->nr_fields && !(d->flags & TB_EVENT_SHORT); i++)
 		CHECK(f[i].offset + f[i].size <= e->length, "event %u ends before its field %s",
 		      e->id, desc_string(d, f[i].name));
@@ -380,7 +383,7 @@ static bool check_elements(struct stream *s, const struct tb_block *b)
 	uint64_t now = b->time_start;
 	struct stream_event e;
 	uint32_t events = 0;
-	bool follows = false;	/* an event, or what goes with it */
+	bool follows = false;	/* the element before is an event, or its stack or counters */
 
 	if (!durable)
 		CHECK(now >= r->last_time, "starts before the last event of the block before");
@@ -426,7 +429,7 @@ static bool check_gap(struct stream *s, const struct tb_block *b, const struct t
 	struct stream_ring *r = &s->ring[b->cpu];
 	bool lost = gap->overwritten || gap->dropped;
 
-	/* a channel has rolling blocks only */
+	/* A save channel has rolling blocks only. */
 	if (!s->recording)
 		s->recording = gap->recording;
 	CHECK(s->recording && gap->recording == s->recording, "of recording %llx, not %llx",
@@ -442,7 +445,7 @@ static bool check_gap(struct stream *s, const struct tb_block *b, const struct t
 	CHECK(gap->oversize <= gap->dropped, "gap: oversize");
 	CHECK(lost == !!(b->flags & TB_BLOCK_GAP), "TB_BLOCK_GAP is %sset", lost ? "not " : "");
 	CHECK(lost || zero(gap, offsetof(struct tb_gap, recording)), "the gap slot is not zero");
-	CHECK(gap->recording, "gap: it does not say which recording this is");
+	CHECK(gap->recording, "gap: the number of the recording is 0");
 	CHECK(!r->recording || gap->recording == r->recording,
 	      "gap: of recording %#llx, but the block before is of %#llx",
 	      (unsigned long long)gap->recording, (unsigned long long)r->recording);
@@ -496,13 +499,13 @@ static bool check_rolling(struct stream *s, const struct tb_block *b, size_t byt
 
 static bool check_durable(struct stream *s, const struct tb_block *b, size_t bytes)
 {
-	/* where those before have been recycled it starts with a later one */
+	/* If earlier blocks were recycled, the stream starts with a later one. */
 	if (!s->durable_blocks)
 		s->durable_first = b->sequence;
 	CHECK(b->sequence == s->durable_first + s->durable_blocks, "expected %llu",
 	      (unsigned long long)(s->durable_first + s->durable_blocks));
 	CHECK(b->cpu == 0 && b->dropped == 0, "header fields not zero");
-	/* where it is in durable blocks */
+	/* Durable blocks have the number of the recording in this field. */
 	if (!s->durable_blocks)
 		s->recording = b->overwritten;
 	CHECK(s->recording && b->overwritten == s->recording, "of recording %llx, not %llx",
@@ -513,7 +516,7 @@ static bool check_durable(struct stream *s, const struct tb_block *b, size_t byt
 	return check_elements(s, b);
 }
 
-/* The start of the stream, as a recorder would have written it */
+/* Keep the start of the stream as a recorder would have written it. */
 static void keep(struct stream *s, const void *block, size_t bytes)
 {
 	if (!s->kept)
@@ -579,14 +582,14 @@ bool stream_finish(struct stream *s)
 		      (unsigned long long)r->totals.recorded);
 		CHECK(r->gap_overwritten == r->overwritten &&
 		      (r->overwritten == r->totals.overwritten),
-		      "end: %llu overwritten, the gaps tell of %llu",
+		      "end: %llu overwritten, the gaps count %llu",
 		      (unsigned long long)r->totals.overwritten,
 		      (unsigned long long)r->gap_overwritten);
-		/* what was dropped after the last block is in the totals alone */
+		/* Drops after the last block are in the totals only. */
 		CHECK(r->dropped <= r->totals.dropped && r->gap_dropped == r->dropped,
 		      "end: more dropped than in all");
 		CHECK(r->dropped == r->totals.dropped || r->totals.first,
-		      "end: events were dropped, and nothing says when");
+		      "end: events were dropped, without a time");
 		CHECK(r->totals.blocks == (r->blocks ? r->last_seq + 1 : 0) ||
 		      r->overwritten < r->totals.overwritten,
 		      "end: %llu blocks were opened", (unsigned long long)r->totals.blocks);
@@ -605,21 +608,24 @@ bool stream_snapshot(struct stream *s)
 
 		if (!r->blocks)
 			continue;
-		/* stopped meanwhile, or it was no snapshot */
+		/* The recording stopped meanwhile, or this is no snapshot. */
 		if (r->have_totals || s->init.mode != TB_MODE_CIRCULAR)
 			continue;
 		CHECK(t->flags, "cpu %u: no counts of the snapshot", cpu);
 		CHECK(t->blocks > r->last_seq, "cpu %u: counts of another snapshot", cpu);
 		if (t->flags & TB_TOTALS_OPEN)
 			continue;
-		/* not complete then, it may have been overwritten before it could be held */
+		/*
+		 * The last block was not complete then: it may have been overwritten before it was
+		 * acquired.
+		 */
 		if (t->flags & TB_TOTALS_UNCOUNTED && t->blocks > r->last_seq + 1)
 			continue;
 		CHECK(t->blocks == r->last_seq + 1, "cpu %u: counts up to block %llu, it has %llu", cpu,
 		      (unsigned long long)t->blocks, (unsigned long long)r->last_seq + 1);
 		CHECK(t->dropped >= r->dropped && (t->dropped == r->dropped || t->first),
 		      "cpu %u: %llu dropped at the end", cpu, (unsigned long long)t->dropped);
-		/* the block after it would have told the rest, which is not in the snapshot */
+		/* The next block would count the rest, and the snapshot does not have it. */
 		CHECK(t->flags & TB_TOTALS_UNCOUNTED ||
 		      (r->unsettled && t->attempted > r->events + r->overwritten + t->dropped) ||
 		      t->attempted == r->events + r->overwritten + t->dropped,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every test_*.c here starts from: the kernel's kselftest harness with a
- * timeout for slow guests, and the device.
+ * The base of each test_*.c: the kernel's kselftest harness with a timeout for slow guests, and the
+ * device.
  */
 #ifndef TBTEST_H
 #define TBTEST_H
@@ -18,8 +18,8 @@
 #include "device.h"
 
 /*
- * Seconds.  A guest that counts instructions has no use for it: its time
- * leaps ahead whenever it waits for the disk.  Nor has one that does all there is to do.
+ * Seconds. Guests that count instructions (TRACEBUF_ICOUNT) get no useful limit, because their time
+ * leaps ahead whenever they wait for the disk; nor do the long runs of TRACEBUF_FULL.
  */
 static inline int test_timeout(void)
 {
@@ -28,7 +28,7 @@ static inline int test_timeout(void)
 
 #define TEST_DEV(fixture, name)	TEST_F_TIMEOUT(fixture, name, test_timeout())
 
-/* Fails with what the checker of the stream found. */
+/* Fails with the error of the stream checker. */
 #define ASSERT_STREAM(ok, s)						\
 	do {								\
 		bool ok_ = (ok);					\
@@ -37,7 +37,7 @@ static inline int test_timeout(void)
 		ASSERT_TRUE(ok_);					\
 	} while (0)
 
-/* The device as new: an fd, and the checker of a stream. */
+/* A fixture with the device as new: an fd on "kernel", and a stream checker. */
 #define DEVICE_FIXTURE(fixture)						\
 	FIXTURE(fixture) {						\
 		int fd;							\

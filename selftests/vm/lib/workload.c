@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * workload [-f] [-c CPU] N: something of which it is known how many events it gives:
- * N calls of a system call that does not exist, N numbered signals (see
- * device.h), on CPU 0 or another.  With -f, until it is killed, N at a time.
+ * workload [-f] [-c CPU] N: makes a known number of events, on CPU 0 or another: N calls of a
+ * system call that does not exist, and N numbered signals (device.h). With -f it repeats this until
+ * it is killed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-space writers, call by call: setting a channel up, its memory, who it belongs to, and
- * what of it is left at its end.
+ * User-space writers, call by call: setting up a channel, its memory, the identity of its owner,
+ * and its end. If a test fails, a program can reach memory or use up limits of others, the trace
+ * names the wrong process, or a program's last records are lost.
  */
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -53,7 +54,7 @@ TEST_DEV(channel, setup_refuses)
 	}
 	EXPECT_EQ(-1, ioctl(fd, TB_PIOC_SETUP, NULL));
 	EXPECT_EQ(EFAULT, errno);
-	/* nothing of that has set it up, nor is it used up */
+	/* the refused calls neither set the channel up nor used it up */
 	EXPECT_EQ(-ENXIO, producer_target(fd, "kernel"));
 	EXPECT_EQ(-ENXIO, producer_writer(fd, 1, 0, 0, 0));
 	EXPECT_EQ(-ENXIO, producer_category(fd, "a"));
@@ -70,7 +71,7 @@ TEST_DEV(channel, setup_refuses)
 	close(fd);
 }
 
-/* Memory that cannot be written to: nobody is told of the channel, so there is none. */
+/* If the kernel cannot return the result of a setup, there is no channel. */
 TEST_DEV(channel, setup_that_cannot_be_told_of)
 {
 	struct tb_producer_setup *s = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -127,7 +128,7 @@ TEST_DEV(channel, reserved_fields)
 		EXPECT_EQ(0, ioctl(self->p.fd, cmd[i], arg[i])) {
 			TH_LOG("%zu: %d", i, errno);
 		}
-		/* of an earlier version, and nothing at all */
+		/* a shorter structure of an earlier version, and none */
 		EXPECT_EQ(-1, ioctl(self->p.fd, cmd[i] - (8 << 16), arg[i]));
 		EXPECT_EQ(EINVAL, errno);
 		EXPECT_EQ(-1, ioctl(self->p.fd, cmd[i], NULL));
@@ -157,19 +158,19 @@ TEST_DEV(channel, mapping)
 	EXPECT_EQ(0, map_error(fd, page, PROT_READ, MAP_SHARED, 0));
 	EXPECT_EQ(0, map_error(fd, chunks, rw, MAP_SHARED, page));
 	EXPECT_EQ(0, map_error(fd, chunks, PROT_READ, MAP_SHARED, page));
-	/* never the page for writing, nothing for executing, nothing that is not shared */
+	/* never the page for writing, chunks for executing, or private mappings */
 	EXPECT_EQ(EPERM, map_error(fd, page, rw, MAP_SHARED, 0));
 	EXPECT_EQ(EPERM, map_error(fd, page, PROT_READ, MAP_PRIVATE, 0));
 	EXPECT_EQ(EPERM, map_error(fd, chunks, rw, MAP_PRIVATE, page));
 	EXPECT_EQ(EPERM, map_error(fd, chunks, rw | PROT_EXEC, MAP_SHARED, page));
-	/* nor in parts, or more */
+	/* nor a part, nor more than there is */
 	EXPECT_EQ(EINVAL, map_error(fd, all, PROT_READ, MAP_SHARED, 0));
 	EXPECT_EQ(EINVAL, map_error(fd, chunks - page, rw, MAP_SHARED, page));
 	EXPECT_EQ(EINVAL, map_error(fd, chunks + page, rw, MAP_SHARED, page));
 	EXPECT_EQ(EINVAL, map_error(fd, chunks, rw, MAP_SHARED, 2 * page));
 	EXPECT_EQ(EINVAL, map_error(fd, chunks, rw, MAP_SHARED, all));
 	EXPECT_NE(0, map_error(fd, chunks, rw, MAP_SHARED, 1ul << 62));
-	/* nor later */
+	/* nor by a later change */
 	EXPECT_EQ(-1, mprotect((void *)self->p.page, page, rw));
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(-1, mprotect(self->p.chunks, chunks, rw | PROT_EXEC));
@@ -182,10 +183,10 @@ TEST_DEV(channel, memory_of_the_kernel_is_not_written_behind_its_back)
 	size_t page = self->p.setup.chunks_offset;
 	int fd = open("/proc/self/mem", O_RDWR), word = 77;
 
-	/* what a debugger may do with read-only memory */
+	/* debuggers write to read-only memory this way */
 	EXPECT_EQ(-1, pwrite(fd, &word, sizeof(word), (uintptr_t)&self->p.page->producer));
 	EXPECT_EQ(self->p.setup.producer, self->p.page->producer);
-	/* given back, it is empty, not somebody else's */
+	/* a page that the program gives up is gone, and no other memory is there */
 	EXPECT_EQ(0, madvise((void *)self->p.page, page, MADV_DONTNEED));
 	EXPECT_EQ(-1, pread(fd, &word, sizeof(word), (uintptr_t)&self->p.page->producer));
 	close(fd);
@@ -198,7 +199,6 @@ static void on_fault(int sig)
 	siglongjmp(fault, 1);
 }
 
-/* Can it be read? */
 static bool readable(const volatile void *at)
 {
 	signal(SIGSEGV, on_fault);
@@ -234,13 +234,15 @@ TEST_DEV(channel, a_child_has_nothing_of_it)
 		_exit(0);
 	}
 	EXPECT_EQ(0, wait_for(pid));
-	/* its end was not that of the channel */
+	/* the end of the child does not end the channel */
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 5));
 	END();
 	EXPECT_WHOLE(1, 5);
 }
 
-/* What this program does when it is executed with a channel: nothing works.  See the test below. */
+/*
+ * Runs when this program is executed with the fd of a channel, see the test below: no call works.
+ */
 static __attribute__((constructor)) void executed(void)
 {
 	const char *number = getenv("TEST_PRODUCER_FD");
@@ -284,13 +286,13 @@ TEST_DEV(channel, another_program_has_nothing_of_it)
 	}
 	EXPECT_EQ(0, wait_for(pid));
 	ASSERT_EQ(4, read(pipes[0], &id, 4));
-	/* it ended with the process, and what was published is there */
+	/* the channel ended with the program, and its published records are there */
 	EXPECT_EQ(-ENOENT, info_at(self->fd, 1, &info));
 	END();
 	EXPECT_EQ(4, pieces_of(&self->got, id, 1, &next, &causes));
 }
 
-/* In a process without privileges whose limit is @kib: the error of a channel with @chunks. */
+/* Returns the error of a setup with @chunks in an unprivileged process that may lock @kib. */
 static int setup_limited(int fd, uint32_t kib, uint32_t chunks)
 {
 	struct tb_producer_setup s = { .chunk_bytes = 4096, .chunks = chunks };
@@ -309,7 +311,7 @@ TEST_DEV(channel, locked_memory_is_limited)
 {
 	int fd = producer_open_node();
 
-	/* 15 chunks and the page */
+	/* the channel needs 15 chunks and the page */
 	EXPECT_EQ(ENOMEM, setup_limited(fd, 60, 15));
 	EXPECT_EQ(ENOMEM, setup_limited(fd, 0, 2));
 	EXPECT_EQ(0, setup_limited(fd, 64, 15));
@@ -340,16 +342,7 @@ TEST_DEV(channel, locked_memory_is_given_back)
 	EXPECT_EQ(before, locked_kib());
 }
 
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	close(fd);
-	return done;
-}
-
-/* In a control group that may have 4 MiB: the error of a channel with @chunks of 8 KiB. */
+/* Returns the error of a setup with @chunks of 8 KiB in a control group. */
 static int setup_in_group(const char *group, uint32_t chunks)
 {
 	struct tb_producer_setup s = { .chunk_bytes = 8192, .chunks = chunks };
@@ -366,7 +359,7 @@ static int setup_in_group(const char *group, uint32_t chunks)
 	return wait_for(pid);
 }
 
-/* Whose locked memory has no limit is held by his group's. */
+/* The memory counts for the control group, also for users that may lock any amount. */
 TEST_DEV(channel, memory_counts_as_the_groups)
 {
 	char dir[] = "/tmp/cgroup.XXXXXX", group[64], path[96];
@@ -395,7 +388,7 @@ TEST_DEV(channel, memory_counts_as_the_groups)
 	rmdir(dir);
 }
 
-/* Sets up channels until that is refused: how many, and @error then. */
+/* Sets up channels until one fails; returns how many, and the error in *@error. */
 static int setup_all(int most, int *error)
 {
 	struct tb_producer_setup s;
@@ -410,7 +403,7 @@ static int setup_all(int most, int *error)
 	return most;
 }
 
-/* The same by processes that end, while this one keeps their files: the memory is there. */
+/* The same in children that end. This process keeps their files, and so the memory. */
 static int setup_by_others(int most, int *error)
 {
 	struct tb_producer_setup s = { .chunk_bytes = 256, .chunks = 2 };
@@ -442,7 +435,7 @@ static uint32_t per_user(void)
 
 #define NO_NAMESPACES	253
 
-/* 0: user @uid could have @most channels, and not one more: @wanted */
+/* Returns 0 if user @uid can set up @most channels, and one more fails with @wanted. */
 static int setup_as(uid_t uid, bool namespace, int most, int wanted,
 		    int (*set_up)(int most, int *error))
 {
@@ -474,18 +467,18 @@ TEST_DEV(channel, not_all_of_them_are_one_users)
 	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0666));
 	EXPECT_EQ(0, setup_as(4711, false, most, EMFILE, setup_all));
 	EXPECT_EQ(0, setup_as(4711, false, most, EMFILE, setup_by_others));
-	/* in a user namespace he has all capabilities, and is whoever he likes */
+	/* in a user namespace a user has all capabilities and any user id */
 	ret = setup_as(4711, true, most, EMFILE, setup_all);
 	if (ret == NO_NAMESPACES)
 		TH_LOG("this kernel has no user namespaces");
 	else
 		EXPECT_EQ(0, ret);
-	/* one is the fixture's */
+	/* the fixture has one */
 	EXPECT_EQ(0, setup_as(0, false, TB_PRODUCERS_MAX - 1, ENFILE, setup_all));
 	ASSERT_EQ(0, chmod("/dev/tracebuf_producer", 0600));
 }
 
-/* ---- who it was ------------------------------------------------------- */
+/* ---- identity --------------------------------------------------------- */
 
 struct thread_tid {
 	struct producer *p;
@@ -528,7 +521,7 @@ TEST_DEV(channel, identity)
 	}
 	__atomic_store_n(&t.end, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
-	/* it may be on its way still */
+	/* the thread may still be ending */
 	for (WAIT(ret == -ESRCH)) {
 		ret = producer_writer(self->p.fd, 12, 0, t.tid, 0);
 		if (!ret)
@@ -561,7 +554,7 @@ TEST_DEV(channel, identity)
 	}
 }
 
-/* Another user, who gets the file from somebody who may open it. */
+/* Pieces have the real user id, even if the effective one opened the device. */
 TEST_DEV(channel, identity_of_another_user)
 {
 	struct producer p;
@@ -588,7 +581,10 @@ TEST_DEV(channel, identity_of_another_user)
 
 /* ---- the end ---------------------------------------------------------- */
 
-/* Whose channel it is dies in the middle of a chunk; a child of it has the file still. */
+/*
+ * A process dies in the middle of a chunk, and a child still has the file: the channel ends all the
+ * same, and its published records are in the trace.
+ */
 TEST_DEV(channel, death_with_an_heir)
 {
 	struct tb_producer_info info;
@@ -628,7 +624,7 @@ TEST_DEV(channel, death_with_an_heir)
 	ASSERT_EQ(4, read(pipes[0], &id, 4));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* the last of the process has closed its files before it can be waited for */
+	/* waitpid() returns after the last thread has closed its files */
 	EXPECT_EQ(-ENOENT, info_at(self->fd, 1, &info));
 	END();
 	EXPECT_EQ(7, pieces_of(&self->got, id, 1, &next, &causes));
@@ -651,7 +647,7 @@ static void *with_files_of_its_own(void *arg)
 	return NULL;
 }
 
-/* A thread that goes closes all of its files: that is not the end of the process. */
+/* A thread with files of its own closes them when it ends: the channel goes on. */
 TEST_DEV(channel, a_thread_with_files_of_its_own)
 {
 	struct own_files own = { 0 };

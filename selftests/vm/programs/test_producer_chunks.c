@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-space writers: what of their chunks gets into the trace when they are committed and when
- * nobody commits them, and what is said of what does not.
+ * Chunks of user-space writers. A committed chunk is in the trace once and whole. Records that were
+ * published but not committed are in the trace after a flush or a stop. Each lost record is
+ * counted, with its cause. If a test fails, programs lose records, or a trace hides a loss.
  */
 #include "channel.h"
 
@@ -73,7 +74,7 @@ TEST_DEV(channel, every_size_and_many_laps)
 	}
 }
 
-/* The wrap count is 16 bits, and goes round. */
+/* The wrap count of a chunk has 16 bits and overflows without a loss. */
 TEST_DEV(channel, laps_go_round)
 {
 	uint32_t id;
@@ -98,7 +99,7 @@ TEST_DEV(channel, stale_references)
 	chunk_complete(c);
 	EXPECT_EQ(0, chunk_commit(&self->p, 0));
 	EXPECT_EQ(ESTALE, chunk_commit(&self->p, 0));
-	/* a writer that is late by a lap, and does not look */
+	/* a writer that is late by a lap and does not read the state */
 	c->state = TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0);
 	c->published = TB_PUBLISHED(RECORD_BYTES, 1);
 	EXPECT_EQ(ESTALE, chunk_commit(&self->p, 0));
@@ -163,7 +164,7 @@ TEST_DEV(channel, illegal_chunks)
 		ASSERT_EQ(EINVAL, chunk_commit(&self->p, 3)) {
 			TH_LOG("%u", id);
 		}
-		/* it can be used again */
+		/* the chunk can be used again */
 		ASSERT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, id + 1), state_of(&self->p, 3));
 		c->reserved16 = 0;
 		c->reserved[1] = 0;
@@ -180,7 +181,7 @@ TEST_DEV(channel, illegal_chunks)
 	EXPECT_EQ(TB_LOST_INVALID, causes);
 }
 
-/* Results of a batch, some good and some not; and those that nobody can be told. */
+/* Each chunk of a batch has a result of its own; the call fails if it cannot write the results. */
 TEST_DEV(channel, results_of_a_batch)
 {
 	struct tb_chunk_ref refs[4] = { { 0 }, { .chunk = 1 }, { .chunk = 2 }, { .chunk = 3 } };
@@ -225,7 +226,7 @@ TEST_DEV(channel, writers)
 	EXPECT_EQ(-ESRCH, producer_writer(fd, 3, 0, 0x7fffffff, 0));
 	EXPECT_EQ(-ESRCH, producer_writer(fd, 3, 0, ~0u, 0));
 	EXPECT_EQ(-ENOENT, producer_writer(fd, 3, 0, 0, TB_WRITER_GONE));
-	/* one whose thread has ended */
+	/* a writer for a thread that has ended */
 	EXPECT_EQ(-EINVAL, producer_writer(fd, 3, 0, gettid(), TB_WRITER_NO_THREAD));
 	EXPECT_EQ(-EINVAL, producer_writer(fd, 3, 0, 0, TB_WRITER_NO_THREAD | TB_WRITER_GONE));
 	EXPECT_EQ(0, producer_writer(fd, 3, 0, 0, TB_WRITER_NO_THREAD));
@@ -237,7 +238,7 @@ TEST_DEV(channel, writers)
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 1));
 }
 
-/* The number of records that were taken of a chunk which is refused then. */
+/* A refused chunk still reports how many of its records flushes had taken. */
 TEST_DEV(channel, refused_in_part)
 {
 	struct tb_chunk_ref ref = { .chunk = 0 };
@@ -249,7 +250,7 @@ TEST_DEV(channel, refused_in_part)
 	chunk_fill(&self->p, c, 3);
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	chunk_fill(&self->p, c, 2);
-	/* not complete: nothing has come of it */
+	/* not complete: refused without a count */
 	EXPECT_EQ(0, producer_commit(self->p.fd, &m));
 	EXPECT_EQ(ESTALE, ref.result);
 	EXPECT_EQ(0, ref.data);
@@ -261,7 +262,7 @@ TEST_DEV(channel, refused_in_part)
 	END();
 }
 
-/* ---- what nobody commits ---------------------------------------------- */
+/* ---- published, not committed ------------------------------------------ */
 
 TEST_DEV(channel, published_prefix_on_flush)
 {
@@ -272,21 +273,21 @@ TEST_DEV(channel, published_prefix_on_flush)
 	chunk_fill(&self->p, c, 3);
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_WRITING, 0), state_of(&self->p, 4));
-	/* nothing new */
+	/* no new records */
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	chunk_fill(&self->p, c, 2);
-	/* this one's ring alone is none of the producers' business */
+	/* a flush of one ring takes nothing from producers */
 	ASSERT_EQ(0, tb_flush(self->fd, 0));
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	chunk_fill(&self->p, c, 1);
 	chunk_complete(c);
 	EXPECT_EQ(0, chunk_commit(&self->p, 4));
-	/* one of which all is taken already */
+	/* a flush takes all its records before it is complete */
 	c = chunk_begin(&self->p, 4, 1, 1, 6);
 	chunk_fill(&self->p, c, 1);
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	chunk_complete(c);
-	/* complete, nobody has committed it yet */
+	/* complete, but not committed: the flush frees it */
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 2), state_of(&self->p, 4));
 	EXPECT_EQ(ESTALE, chunk_commit(&self->p, 4));
@@ -314,7 +315,7 @@ TEST_DEV(channel, published_on_stop)
 	c = chunk_begin(&self->p, 1, 2, 0, 0);
 	chunk_fill(&self->p, c, FULL);
 	chunk_complete(c);
-	/* begun, with a header of before or none */
+	/* begun without records, by a writer that is not registered */
 	chunk_begin(&self->p, 2, 7, 0, 0);
 	END();
 	EXPECT_WHOLE(1, 3);
@@ -323,7 +324,10 @@ TEST_DEV(channel, published_on_stop)
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 1), state_of(&self->p, 1));
 }
 
-/* All that is published, whatever the order of the chunks in memory; their numbers wrap. */
+/*
+ * A flush takes records in their writer's order, wherever the chunks are in memory; chunk numbers
+ * wrap.
+ */
 TEST_DEV(channel, scraped_in_order)
 {
 	struct tb_chunk *c;
@@ -343,7 +347,7 @@ TEST_DEV(channel, scraped_in_order)
 	EXPECT_WHOLE(2, CHUNKS / 2 * 5);
 }
 
-/* What a flush leaves of a chunk comes before the writer's next one. */
+/* A flush takes nothing of a writer behind records that it must leave. */
 TEST_DEV(channel, scraped_no_further_than_what_is_left)
 {
 	struct tb_chunk *c;
@@ -356,7 +360,7 @@ TEST_DEV(channel, scraped_no_further_than_what_is_left)
 	c = chunk_begin(&self->p, 1, 1, 1, 2);
 	chunk_fill(&self->p, c, 3);
 	chunk_complete(c);
-	/* another writer has nothing to do with that */
+	/* this does not delay another writer */
 	c = chunk_begin(&self->p, 2, 2, 0, 0);
 	chunk_fill(&self->p, c, 1);
 	chunk_complete(c);
@@ -364,7 +368,7 @@ TEST_DEV(channel, scraped_no_further_than_what_is_left)
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 0));
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 1));
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 1), state_of(&self->p, 2));
-	/* filled in */
+	/* the writer fills the hole */
 	__atomic_store_n(&chunk_at(&self->p, 0)->hole, 0, __ATOMIC_RELEASE);
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, 1), state_of(&self->p, 0));
@@ -374,7 +378,7 @@ TEST_DEV(channel, scraped_no_further_than_what_is_left)
 	EXPECT_WHOLE(2, 1);
 }
 
-/* At the end what finds no room is missing, and the piece behind it says why. */
+/* A chunk without room at the stop is lost, and the next piece of the writer gives the cause. */
 TEST_DEV(channel, a_loss_at_the_end_is_told)
 {
 	struct tb_chunk *c;
@@ -391,7 +395,7 @@ TEST_DEV(channel, a_loss_at_the_end_is_told)
 	c = chunk_begin(&self->p, 2, 1, 2, 1 + FULL);
 	chunk_fill(&self->p, c, 1);
 	chunk_complete(c);
-	/* not behind one that is still to come */
+	/* a flush takes nothing behind the chunk that has no room */
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 2));
 	END();
@@ -441,12 +445,12 @@ TEST_DEV(channel, holes)
 	BEGIN();
 	c = chunk_begin(&self->p, 0, 1, 0, 0);
 	chunk_fill(&self->p, c, 2);
-	/* record 2 has one */
+	/* record 2 has a hole */
 	c->hole = 2 * RECORD_BYTES + 1;
 	chunk_fill(&self->p, c, 3);
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
-	/* filled in; the next is in record 4 */
+	/* the writer fills it; the next hole is in record 4 */
 	__atomic_store_n(&c->hole, 4 * RECORD_BYTES + 1, __ATOMIC_RELEASE);
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	chunk_complete(c);
@@ -454,7 +458,7 @@ TEST_DEV(channel, holes)
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_COMPLETE, 0), state_of(&self->p, 0));
 	EXPECT_EQ(0, chunk_commit(&self->p, 0));
 	EXPECT_EQ(0, c->hole);
-	/* the recording's end is the last time */
+	/* the stop takes records in spite of holes */
 	c = chunk_begin(&self->p, 0, 1, 1, 5);
 	c->hole = 1;
 	chunk_fill(&self->p, c, 2);
@@ -470,7 +474,7 @@ TEST_DEV(channel, holes)
 	EXPECT_WHOLE(1, 7);
 }
 
-/* Before a hole it is the records that say how many they are: they may lie. */
+/* Before a hole the kernel trusts the sizes in the records: wrong ones do no harm. */
 TEST_DEV(channel, holes_behind_nonsense)
 {
 	struct tb_record *r;
@@ -515,7 +519,7 @@ TEST_DEV(channel, patches)
 			TH_LOG("%zu", i);
 		}
 	}
-	/* the others are recorded nevertheless */
+	/* the other patches are recorded */
 	EXPECT_EQ(-EINVAL, producer_commit(self->p.fd, &m));
 	good.offset = CHUNK - sizeof(struct tb_chunk) - 8;
 	EXPECT_EQ(0, patch_commit(&self->p, good));
@@ -541,7 +545,7 @@ TEST_DEV(channel, the_producers_own_causes)
 	c = chunk_begin(&self->p, 0, 1, 1, 7);
 	c->cause = TB_LOST_STALL | TB_LOST_OVERSIZE;
 	chunk_fill(&self->p, c, 1);
-	/* told once, with the first piece */
+	/* the causes are in the first piece only */
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	chunk_fill(&self->p, c, 1);
 	chunk_complete(c);
@@ -554,7 +558,10 @@ TEST_DEV(channel, the_producers_own_causes)
 	EXPECT_EQ(9, next);
 }
 
-/* Until the ring is full, and after that.  The counts of the ring count every attempt. */
+/*
+ * A full ring loses whole chunks, and tb_stats() counts each attempt. When a reader makes room,
+ * chunks get in again.
+ */
 TEST_DEV(channel, a_ring_without_room)
 {
 	uint32_t id, lost = 0, causes;
@@ -570,7 +577,7 @@ TEST_DEV(channel, a_ring_without_room)
 	for (id = 0; lost < 3; id++) {
 		c = chunk_begin(&self->p, 0, 1, id, id * FULL);
 		ASSERT_NE(NULL, c);
-		/* what the writer has said itself is told later, too */
+		/* the writer's own cause is passed on, too */
 		c->cause = lost ? TB_LOST_NO_CHUNK : 0;
 		chunk_fill(&self->p, c, FULL);
 		chunk_complete(c);
@@ -580,7 +587,7 @@ TEST_DEV(channel, a_ring_without_room)
 		ASSERT_LT(id, 100);
 	}
 	EXPECT_EQ(TB_CHUNK_WORD(TB_CHUNK_FREE, id), state_of(&self->p, 0));
-	/* not committed: it stays where it is, and is not lost */
+	/* not committed: a flush leaves it in place, and it is not lost */
 	c = chunk_begin(&self->p, 1, 1, id, id * FULL);
 	chunk_fill(&self->p, c, FULL);
 	chunk_complete(c);
@@ -611,11 +618,11 @@ TEST_DEV(channel, a_ring_without_room)
 						 &causes));
 	EXPECT_EQ((id + 1) * FULL, next);
 	EXPECT_EQ(TB_LOST_RING | TB_LOST_NO_CHUNK, causes);
-	/* what waits for room is not lost, however often a flush finds none */
+	/* a chunk that waits for room is not lost, however often a flush finds none */
 	EXPECT_EQ(3, self->s.ring[0].totals.dropped);
 }
 
-/* A chunk that is larger than the buffers of the ring never gets in. */
+/* A chunk larger than the ring's buffers is lost; the next one that fits gets in. */
 TEST_DEV(channel, larger_than_a_buffer)
 {
 	struct tb_stats st;
@@ -629,7 +636,7 @@ TEST_DEV(channel, larger_than_a_buffer)
 	END();
 }
 
-/* Who comes later is told at once; what is the largest that fits does. */
+/* A target with buffers smaller than the chunks is refused; the largest chunk that fits gets in. */
 TEST_DEV(channel, larger_than_a_buffer_can_be)
 {
 	struct producer p;
@@ -648,7 +655,7 @@ TEST_DEV(channel, larger_than_a_buffer_can_be)
 	full = (512 - sizeof(struct tb_chunk)) / RECORD_BYTES;
 	EXPECT_EQ(0, chunk_write(&p, 0, 1, 0, 0, full));
 	producer_close(&p);
-	/* it was told before: the same */
+	/* a channel keeps a target that it had before */
 	EXPECT_EQ(0, producer_target(self->p.fd, "kernel"));
 	END();
 	EXPECT_EQ(full, pieces_of(&self->got, p.setup.producer, 1, &next, &causes));
@@ -688,9 +695,9 @@ TEST_DEV(channel, quota)
 		ASSERT_GT(50, ++taken);
 	}
 	EXPECT_EQ(EDQUOT, ret);
-	/* 5000 bytes, and what was left over when the last one came; guests are slow */
+	/* the burst of 5000 bytes, and more in a slow guest */
 	EXPECT_LE(5, taken);
-	/* scraping does not get around it, and loses nothing */
+	/* a flush does not get around the quota, and loses nothing */
 	id++;
 	c = chunk_begin(&self->p, 1, 1, id, id * FULL);
 	chunk_fill(&self->p, c, FULL);
@@ -719,7 +726,7 @@ TEST_DEV(channel, closed_to_producers)
 	EXPECT_EQ(0, self->p.page->recording);
 	EXPECT_EQ(EDQUOT, chunk_write(&self->p, 0, 1, 0, 0, 2));
 	EXPECT_EQ(1, self->p.page->closed);
-	/* who comes now is there when it is opened */
+	/* a channel that is set up now is told when the provider opens */
 	ASSERT_EQ(0, producer_open(&other, "kernel", 0, 0));
 	EXPECT_EQ(1, other.page->closed);
 	EXPECT_EQ(0, other.page->recording);
@@ -728,7 +735,7 @@ TEST_DEV(channel, closed_to_producers)
 	EXPECT_EQ(0, other.page->closed);
 	EXPECT_EQ(1, other.page->recording);
 	producer_close(&other);
-	/* one channel, and that is there */
+	/* the limit is one channel, which exists already */
 	q = (struct tb_quota){ .producers = 1 };
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
 	EXPECT_EQ(1, self->p.page->recording);
@@ -761,7 +768,7 @@ static int intake_of(int fd, struct tb_intake_info *info)
 	return ioctl(fd, TB_IOC_INTAKE, info) ? -errno : 0;
 }
 
-/* Nobody has opened it: nothing is taken, and what came is counted. */
+/* A new provider takes nothing from programs until it is opened, and counts what it refused. */
 TEST_DEV(channel, a_new_provider_is_closed)
 {
 	struct tb_intake_info info;
@@ -794,7 +801,7 @@ TEST_DEV(channel, a_new_provider_is_closed)
 	ASSERT_EQ(0, tb_stop(fd));
 	ASSERT_EQ(0, intake_of(fd, &info));
 	EXPECT_EQ(5, info.kept_records);
-	/* the next recording begins at none */
+	/* the next recording counts from 0 */
 	ASSERT_EQ(0, tb_start(fd, TB_START_NO_STATE));
 	ASSERT_EQ(0, intake_of(fd, &info));
 	EXPECT_EQ(0, info.kept_pieces + info.kept_records + info.kept_bytes);
@@ -803,7 +810,7 @@ TEST_DEV(channel, a_new_provider_is_closed)
 	close(fd);
 }
 
-/* A limit of the ring is for all channels together, and for each ring. */
+/* A limit of rings holds for all channels together, and for each ring by itself. */
 TEST_DEV(channel, quota_of_rings)
 {
 	struct tb_quota q = { .ring_bytes_per_second = 1, .ring_burst_bytes = 4200 };
@@ -820,7 +827,7 @@ TEST_DEV(channel, quota_of_rings)
 	for (; !(ret = chunk_write(&self->p, 0, 1, id, id * FULL, FULL)); id++)
 		ASSERT_GT(50, id);
 	EXPECT_EQ(EDQUOT, ret);
-	/* 1024 bytes each in the ring: 4200, and what was left over when the last one came */
+	/* each takes 1024 bytes of the ring; the fifth passes because some of the 4200 are left */
 	EXPECT_EQ(5, id);
 	EXPECT_EQ(EDQUOT, chunk_write(&other, 0, 1, 0, 0, FULL));
 	EXPECT_EQ(EDQUOT, chunk_write(&other, 0, 1, 1, FULL, 1));
@@ -831,12 +838,12 @@ TEST_DEV(channel, quota_of_rings)
 	EXPECT_EQ(lost, info.kept_records);
 	EXPECT_EQ(lost * RECORD_BYTES, info.kept_bytes);
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
-		/* another CPU's ring has its own */
+		/* another CPU's ring has a limit of its own */
 		ASSERT_EQ(0, pin(1));
 		EXPECT_EQ(0, chunk_write(&other, 0, 1, 2, FULL + 1, 1));
 		ASSERT_EQ(0, pin(0));
 	}
-	/* more may be written from now on, and says what is missing before it */
+	/* the next piece says what is missing before it */
 	q = (struct tb_quota){ 0 };
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_QUOTA, &q));
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, id + 1, (id + 1) * FULL, FULL));
@@ -858,9 +865,9 @@ static void count_fired(void *ctx, const struct stream_event *e)
 }
 
 /*
- * The default's limits are for what a ring keeps.  Two channels write for as long as half of the
- * ring would take ten times over; at no moment was there more than the limits say, and what the
- * kernel had recorded before is there as long as that is less than the rest of the ring.
+ * The default quota is for what a ring keeps. A channel tries to write ten times the ring: never
+ * more gets in than the limits allow, and the kernel's earlier events stay if that leaves them
+ * room.
  */
 TEST_DEV(channel, default_quota_keeps_what_was_recorded)
 {
@@ -885,7 +892,7 @@ TEST_DEV(channel, default_quota_keeps_what_was_recorded)
 		taken += !chunk_write(&self->p, 0, 1, id, id * FULL, FULL);
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	now = t.tv_sec * 1000ull + t.tv_nsec / 1000000;
-	/* with what is before the records in an element of the ring; and one that was too much */
+	/* each piece with its headers, in whole elements; the bound allows one chunk more */
 	bytes = taken * (16ull + sizeof(struct tb_chunk_event) + (FULL * RECORD_BYTES + 15) / 16 * 16);
 	bound = ring / 4 + ring / 10 * (now - begun + 1) / 1000 + CHUNK + 64;
 	EXPECT_LE(bytes, bound);
@@ -894,7 +901,7 @@ TEST_DEV(channel, default_quota_keeps_what_was_recorded)
 	self->s.event = count_fired;
 	self->s.ctx = &self->s;
 	END();
-	/* in a guest that is slower than that nothing is said */
+	/* a very slow guest lets too much in to say anything */
 	if (bound < ring * 3 / 4)
 		EXPECT_EQ(100, evidence);
 }

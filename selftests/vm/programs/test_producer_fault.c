@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation that a user-space writer causes fails once: a clean error, nothing has
- * changed, and the next attempt works.
+ * Each allocation that a user-space writer causes fails once: the call returns a clean error and
+ * changes nothing, and the next attempt works. If a test fails, a lack of memory leaks, or breaks
+ * the channel.
  */
 #include "channel.h"
 #include "fault.h"
@@ -66,7 +67,7 @@ TEST_F_TIMEOUT(channel, writer_without_memory, 1200)
 {
 	static const struct fault_step step = {
 		.name = "writer", .op = do_writer, .undo = undo_writer, .same = nothing_taken,
-		/* the tree of writers tries twice */
+		/* the tree of writers retries a failed allocation */
 		.least = 1,
 	};
 	const char *why;
@@ -77,7 +78,7 @@ TEST_F_TIMEOUT(channel, writer_without_memory, 1200)
 	EXPECT_TRUE(fault_sweep(&step, FAULT_NTH, &self->fd));
 }
 
-/* Nothing in them is to be taken: what fails is reading them. */
+/* The kernel takes none of these chunks: only reading the arguments allocates. */
 static int do_commit(void *ctx)
 {
 	struct tb_chunk_ref refs[2] = { { .chunk = 0 }, { .chunk = 1 } };
@@ -88,7 +89,7 @@ static int do_commit(void *ctx)
 	return producer_commit(channel->fd, &m);
 }
 
-/* A patch that was looked at is lost, for nothing is recording. */
+/* Each attempt loses its patch, because nothing is recorded. */
 static uint64_t lost;
 
 static bool nothing_lost(void *ctx)

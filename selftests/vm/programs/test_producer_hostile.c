@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that do with their memory what they like, against everybody else.
+ * A hostile program cannot harm others through its channel. If this fails, a program can spoil or
+ * hide the records of others.
  *
- * A process scribbles over the headers and data of its chunks from several threads, while others
- * of its threads commit and patch at random, register and drop writers, and make calls that are
- * not legal; now and then it is killed, or goes, and another one comes.  Meanwhile readers flush, and
- * recordings go on.  A second producer behaves well, and the kernel records, too: of these
- * everything is as it should be, what is said of the hostile one's chunks comes from the channel,
- * and the counts of the rings are exact.
+ * The hostile process scribbles over the headers and data of its chunks, commits and patches at
+ * random, and makes illegal calls, from several threads. Now and then it is killed, and another one
+ * starts. Meanwhile the test flushes and reads. The records of a second producer and of the kernel
+ * must all arrive, the frames of hostile chunks must be right, and the counts exact. Then many
+ * producers write at once, and each record arrives.
  *
- * Then many producers at once, of which each record is accounted for.
- *
- * TRACEBUF_SECONDS says how long at most (10); TRACEBUF_SEED where it begins.
+ * TRACEBUF_SECONDS: for how long at most (10). TRACEBUF_SEED: begins the random numbers.
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -57,14 +55,14 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
 }
 
-/* ---- the hostile one -------------------------------------------------- */
+/* ---- the hostile producer --------------------------------------------- */
 
 struct hostile {
 	struct producer p;
 	uint64_t seed;
 };
 
-/* A value that is nearly right, or an edge, or anything. */
+/* A value that is nearly right, an edge, or anything. */
 static uint64_t nasty(uint64_t *seed)
 {
 	static const uint64_t edges[] = {
@@ -81,7 +79,7 @@ static uint64_t nasty(uint64_t *seed)
 	return (uint64_t)dice(seed) << 32 | dice(seed);
 }
 
-/* Like a chunk that one could take. */
+/* Makes a chunk look acceptable. */
 static void make_plausible(struct hostile *h, struct tb_chunk *c, uint64_t *seed)
 {
 	uint32_t bytes = dice(seed) % (FULL + 1) * RECORD_BYTES;
@@ -111,7 +109,7 @@ static void *scribble(void *arg)
 		data = (volatile uint8_t *)c;
 		switch (dice(&seed) % 12) {
 		case 0:
-			/* rarely all of it: the lap is lost then, and the chunk with it */
+			/* rarely the whole word: the lap is lost then, and so is the chunk */
 			if (dice(&seed) % 256)
 				*(volatile uint8_t *)&c->state = dice(&seed) % 4;
 			else
@@ -216,7 +214,6 @@ static void *call(void *arg)
 	return NULL;
 }
 
-/* On whichever processor. */
 static void unpin(void)
 {
 	cpu_set_t all;
@@ -225,14 +222,14 @@ static void unpin(void)
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* Until it is killed. */
+/* Runs until it is killed. */
 static void be_hostile(uint64_t seed, uint32_t *producer)
 {
 	struct hostile h = { .seed = seed };
 	pthread_t thread;
 	uint32_t i;
 
-	/* it would disturb the tests after this one */
+	/* it must not outlive the test */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	unpin();
 	if (producer_open(&h.p, "kernel", CHUNK, CHUNKS))
@@ -250,16 +247,16 @@ static void be_hostile(uint64_t seed, uint32_t *producer)
 	call(&h);
 }
 
-/* ---- those who behave ------------------------------------------------- */
+/* ---- well-behaved producers ------------------------------------------- */
 
-/* What one has written, all of it published; shared with it. */
+/* The records that a producer has published; shared with the test. */
 struct good {
 	uint32_t producer;
 	bool end;
 	uint64_t written[WRITERS];
 };
 
-/* Its chunks go round; each is of the next writer; some are committed, some left to be found. */
+/* Uses the chunks in turn, each for the next writer; commits some, leaves others to flushes. */
 static void be_good(struct good *g, uint64_t seed, uint32_t rounds, uint32_t writers)
 {
 	uint32_t id[WRITERS] = { 0 }, w, n, records, round;
@@ -283,7 +280,7 @@ static void be_good(struct good *g, uint64_t seed, uint32_t rounds, uint32_t wri
 		records = 1 + dice(&seed) % FULL;
 		g->written[w] += chunk_fill(&p, c, records);
 		chunk_complete(c);
-		/* ESTALE: somebody's flush was first */
+		/* ESTALE: a flush was first */
 		if (round % CHUNKS == CHUNKS - 1)
 			for (n = 0; n < CHUNKS; n++)
 				if (chunk_commit(&p, n) & ~ESTALE)
@@ -291,7 +288,7 @@ static void be_good(struct good *g, uint64_t seed, uint32_t rounds, uint32_t wri
 		if (rounds == ~0u && dice(&seed) % 64 == 0)
 			usleep(1000);
 	}
-	/* the rest is for its end */
+	/* the end of the channel takes the rest */
 	_exit(0);
 }
 
@@ -299,7 +296,7 @@ FIXTURE(hostile) {
 	int fd;
 	struct stream s;
 	struct pieces got;
-	struct good *good;	/* CROWD of them */
+	struct good *good;	/* an array of CROWD */
 };
 
 FIXTURE_SETUP(hostile)
@@ -324,13 +321,13 @@ FIXTURE_TEARDOWN(hostile)
 	munmap(self->good, CROWD * sizeof(struct good));
 }
 
-/* What a reader sees of all of them. */
+/* The reader's view of all producers. */
 struct watch {
 	struct stream *s;
-	struct pieces *good;	/* of the one that behaves */
+	struct pieces *good;	/* of the well-behaved producer */
 	uint32_t good_producer;
 	uint32_t pid_max;
-	uint64_t hostile;	/* pieces of others */
+	uint64_t hostile;	/* pieces of hostile producers */
 	uint64_t fired, fired_wrong;
 	uint32_t next;
 	char wrong[128];
@@ -363,7 +360,7 @@ static void watch_event(void *ctx, const struct stream_event *e)
 			 c.uid, c.writer, c.records, c.offset, c.pid, c.tid);
 }
 
-/* All that there is now, without waiting. */
+/* Reads all that is there now, without waiting. */
 static bool take_all(int fd, struct stream *s)
 {
 	static char buf[4 << 20];
@@ -450,7 +447,7 @@ TEST_F_TIMEOUT(hostile, others_do_not_notice, test_timeout() + seconds())
 	EXPECT_LT(100, self->got.nr);
 }
 
-/* Each record of each writer: received, or told of as lost. */
+/* Checks what arrives from CROWD producers; @whole: nothing may be missing. */
 static void crowd_of(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) *self,
 		     uint32_t policy, uint32_t buffers, uint32_t rounds, bool whole)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-space writers: what providers tell them, several providers, and those whose memory is
- * not shared.
+ * User-space writers: the page that tells them what to write, several providers, and channels
+ * without shared memory. If a test fails, programs write when nobody records, do not write when
+ * somebody does, or hold up a flush or a provider.
  */
 #include <sched.h>
 #include <sys/prctl.h>
@@ -10,7 +11,7 @@
 
 #include "channel.h"
 
-/* ---- what producers are told ------------------------------------------- */
+/* ---- the page that producers read -------------------------------------- */
 
 static int categories(int fd, uint32_t op, const char *pattern)
 {
@@ -37,14 +38,14 @@ TEST_DEV(channel, categories)
 	BEGIN();
 	EXPECT_EQ(1, word[ui]);
 	EXPECT_EQ(0, word[net]);
-	/* the last that matches */
+	/* the last pattern that matches decides */
 	ASSERT_EQ(0, categories(self->fd, TB_CATEGORY_ENABLE, "*"));
 	EXPECT_EQ(1, word[net]);
 	ASSERT_EQ(0, categories(self->fd, TB_CATEGORY_DISABLE, "n?t"));
 	EXPECT_EQ(0, word[net]);
 	ASSERT_EQ(0, categories(self->fd, TB_CATEGORY_ENABLE, "*"));
 	EXPECT_EQ(1, word[net]);
-	/* later ones */
+	/* categories that are added later */
 	EXPECT_EQ(2, producer_category(fd, "later"));
 	EXPECT_EQ(1, word[2]);
 	ASSERT_EQ(0, tb_stop(self->fd));
@@ -143,7 +144,7 @@ TEST_DEV(channel, targets)
 	EXPECT_EQ(0, chunk_write(&self->p, 1, 3, 0, 0, 3));
 	chunk_fill(&self->p, chunk_begin(&self->p, 2, 1, 1, 2), 5);
 	chunk_fill(&self->p, chunk_begin(&self->p, 3, 3, 1, 3), 7);
-	/* what is the other's is not touched */
+	/* a flush of "one" leaves the records for "kernel" */
 	ASSERT_EQ(0, tb_flush(one, -1));
 	END();
 	EXPECT_EQ(2, self->p.page->recording);
@@ -188,24 +189,24 @@ TEST_DEV(channel, a_target_that_is_removed)
 	EXPECT_EQ(2, self->p.page->recording);
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 3, 0, 0, 3));
 	chunk_fill(&self->p, chunk_begin(&self->p, 1, 3, 1, 3), 2);
-	/* a producer does not keep it */
+	/* a producer does not keep the provider */
 	ASSERT_EQ(0, tb_provider(one, TB_PROVIDER_DESTROY, "one"));
 	EXPECT_EQ(0, self->p.page->recording);
 	EXPECT_EQ(ENODATA, chunk_write(&self->p, 0, 3, 1, 3, 3));
 	EXPECT_EQ(-ENOENT, info_at(one, 0, &info));
-	/* started once more by who has its file: it is nobody's target all the same */
+	/* a session that has the removed provider starts it again: the channel stays without it */
 	ASSERT_EQ(0, tb_start(one, TB_START_NO_STATE));
 	EXPECT_EQ(ENODATA, chunk_write(&self->p, 0, 3, 1, 3, 3));
 	ASSERT_EQ(0, tb_flush(one, -1));
 	close(one);
 	EXPECT_EQ(ENODATA, chunk_write(&self->p, 0, 3, 1, 3, 3));
-	/* another one of that name is another target */
+	/* a new provider of that name is another target */
 	one = tb_open_as("one", 0);
 	EXPECT_EQ(2, producer_target(self->p.fd, "one"));
 	close(one);
 }
 
-/* Only some processors' events are recorded: those of programs are, wherever they run. */
+/* If only some CPUs are recorded, records of programs are recorded wherever they run. */
 TEST_DEV(channel, on_a_processor_that_is_not_recorded)
 {
 	uint8_t mask = 2;
@@ -224,7 +225,7 @@ TEST_DEV(channel, on_a_processor_that_is_not_recorded)
 
 #define SPIN_SECONDS	20
 
-/* A real-time thread has the processor for itself, until it is killed, or for SPIN_SECONDS. */
+/* A real-time thread has @cpu for itself, until it is killed, or for SPIN_SECONDS. */
 static pid_t spin(int cpu)
 {
 	struct sched_param rt = { .sched_priority = 50 };
@@ -252,14 +253,7 @@ static pid_t spin(int cpu)
 	return pid;
 }
 
-static int write_file(const char *name, const char *text)
-{
-	FILE *f = fopen(name, "w");
-
-	return f && fputs(text, f) >= 0 && !fclose(f) ? 0 : -1;
-}
-
-/* There a thread never lets any other run: what is committed here does not wait for it. */
+/* A commit does not wait for a CPU on which no other thread gets to run. */
 TEST_DEV(channel, does_not_wait_for_threads_of_another_processor)
 {
 	static const char limit[] = "/proc/sys/kernel/sched_rt_runtime_us";
@@ -272,18 +266,18 @@ TEST_DEV(channel, does_not_wait_for_threads_of_another_processor)
 	ASSERT_EQ(0, pin(0));
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
 	BEGIN();
-	ASSERT_EQ(0, write_file(limit, "-1"));
-	/* from 6.12 on this, too, has others run */
+	ASSERT_TRUE(write_file(limit, "-1"));
+	/* since 6.12 the fair server lets others run, too */
 	write_file("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0");
 	pid = spin(1);
 	ASSERT_LT(0, pid);
 	EXPECT_EQ(0, chunk_write(&self->p, 0, 1, 0, 0, 2));
-	/* it spins on */
+	/* the real-time thread still runs */
 	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	write_file("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000");
-	/* some kernels refuse this after that; no other test here has real-time threads */
+	/* some kernels refuse this now; no other test here has real-time threads */
 	write_file(limit, "950000");
 	END();
 	EXPECT_WHOLE(1, 2);
@@ -350,7 +344,7 @@ TEST_DEV(channel, chunks_by_copy)
 	EXPECT_EQ(ESTALE, refs[1].result);
 	EXPECT_EQ(EINVAL, refs[2].result);
 	EXPECT_EQ(0, refs[3].result);
-	/* a place in memory that is not there, or of a chunk that is none */
+	/* no memory, a chunk number that does not exist, and an unmapped address */
 	refs[0].data = 0;
 	refs[1] = (struct tb_chunk_ref){ .chunk = 1, .data = (uintptr_t)&c[0] };
 	refs[2] = (struct tb_chunk_ref){ .data = 8 };
@@ -358,7 +352,7 @@ TEST_DEV(channel, chunks_by_copy)
 	EXPECT_EQ(EINVAL, refs[0].result);
 	EXPECT_EQ(EINVAL, refs[1].result);
 	EXPECT_EQ(ECANCELED, refs[3].result);
-	/* its data are not all there */
+	/* the data end at an unmapped page */
 	edge = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	munmap(edge + 4096, 4096);
 	memcpy(edge + 4096 - 64, &c[0], 64);
@@ -380,7 +374,7 @@ struct answerer {
 	uint32_t flush;
 };
 
-/* Waits for a request, commits what it has, and says so. */
+/* Waits for a request to flush, commits a chunk, and answers. */
 static void *answer_thread(void *arg)
 {
 	static struct copied c;
@@ -411,7 +405,7 @@ TEST_DEV(channel, flush_asks)
 	uint32_t causes;
 
 	BEGIN();
-	/* nobody there who must be asked */
+	/* no channel needs to be asked */
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_FLUSH, &f));
 	EXPECT_EQ(0, self->p.page->flush);
 	a.fd = open_copying(&s);
@@ -423,14 +417,14 @@ TEST_DEV(channel, flush_asks)
 	pthread_join(thread, NULL);
 	EXPECT_EQ(POLLPRI, a.events);
 	EXPECT_NE(0, a.flush);
-	/* one that does not answer */
+	/* a program that does not answer */
 	a.answers = false;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, answer_thread, &a));
 	f.timeout_ms = 200;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_FLUSH, &f));
 	EXPECT_EQ(ETIMEDOUT, errno);
 	pthread_join(thread, NULL);
-	/* nonsense is no answer, the last one's is none to this one */
+	/* neither a wrong number nor that of the last flush is an answer */
 	EXPECT_EQ(0, producer_answer(a.fd, a.page->flush + 1));
 	EXPECT_EQ(0, producer_answer(a.fd, a.page->flush - 1));
 	EXPECT_NE(0, tb_poll(a.fd) | POLLPRI);
@@ -453,7 +447,7 @@ TEST_DEV(channel, flush_asks)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-/* Who goes need not answer. */
+/* A flush does not wait for a program that ends. */
 TEST_DEV(channel, flush_asks_one_that_goes)
 {
 	struct tb_flush f = { .cpu = -1, .flags = TB_FLUSH_ASK, .timeout_ms = PATIENCE * 1000 };
@@ -478,7 +472,7 @@ TEST_DEV(channel, flush_asks_one_that_goes)
 	ASSERT_EQ(1, read(pipes[0], &byte, 1));
 	EXPECT_EQ(0, ioctl(self->fd, TB_IOC_FLUSH, &f));
 	EXPECT_EQ(0, wait_for(pid));
-	/* somebody who waits can be interrupted, or killed */
+	/* a caller that waits for an answer can be killed */
 	a.fd = open_copying(&s);
 	pid = fork();
 	if (!pid) {

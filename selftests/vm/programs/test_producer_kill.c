@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A producer killed with SIGKILL wherever it happens to be, a thousand times: what it has published
- * is in the trace, all of it, and nothing else of it.
+ * A producer is killed with SIGKILL anywhere, a thousand times: the trace has all records that it
+ * published, and no others. If this fails, the last records before a crash are missing or wrong.
  *
- * The victim counts in a page of its own what it has published, before and after each publishing:
- * so it is known to one record.  Where it is killed comes from a seed: at a step of its own, by
- * itself, or by its parent at some time.
+ * The victim counts its published records in a shared page, before and after each one, so their
+ * number is known to within one. A seed decides where it dies: the victim kills itself at one of
+ * its steps, or its parent kills it at some time.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -18,17 +18,17 @@
 #define WRITERS	3
 #define FULL	((CHUNK - sizeof(struct tb_chunk)) / RECORD_BYTES)
 #define ROUNDS	1000
-#define BATCH	50	/* victims of one recording */
-#define STEPS	60	/* at most, if it kills itself */
+#define BATCH	50	/* steps at most, if the victim kills itself */
+#define STEPS	60	/* steps at most, if the parent kills it: 40 KB of records */
 #define MANY	5000	/* if we do: 40 KB of records */
 
-/* What a victim says of itself; shared with it. */
+/* A victim's own account; shared with the parent. */
 struct victim {
 	uint32_t producer;
 	bool began;
-	bool by_us;			/* who kills it */
+	bool by_us;			/* the parent kills it */
 	uint64_t before[WRITERS];	/* records it may have published */
-	uint64_t after[WRITERS];	/* and has */
+	uint64_t after[WRITERS];	/* records it has published */
 };
 
 FIXTURE(kill) {
@@ -66,8 +66,8 @@ static uint32_t dice(uint64_t *seed)
 }
 
 /*
- * A step of the victim: after @left of them it dies where it stands.  If we are to kill it, that
- * much is all it does: however late we come, the rings have room for all of a batch.
+ * Counts down a step of the victim: after @left steps it kills itself, or waits for its parent to
+ * do so. The limit makes a batch fit into the rings, however late the parent is.
  */
 static void step(struct victim *v, uint32_t *left)
 {
@@ -79,8 +79,8 @@ static void step(struct victim *v, uint32_t *left)
 		pause();
 }
 
-/* Publishes one record, and says so. */
-static bool tell(struct victim *v, struct producer *p, struct tb_chunk *c, uint32_t w,
+/* Publishes one record, and counts it. */
+static bool publish(struct victim *v, struct producer *p, struct tb_chunk *c, uint32_t w,
 		 uint32_t *left)
 {
 	bool put;
@@ -96,11 +96,11 @@ static bool tell(struct victim *v, struct producer *p, struct tb_chunk *c, uint3
 	return put;
 }
 
-/* Writes for ever: a chunk of each writer, complete now and then, and committed later. */
+/* Writes for ever: a chunk for each writer, completed now and then, and committed later. */
 static void be_victim(struct victim *v, uint64_t seed, uint32_t left)
 {
 	struct tb_chunk *c[WRITERS] = { 0 };
-	/* the chunks of a writer that are complete and that it has not committed */
+	/* for each writer, the chunks that are complete and not committed */
 	uint32_t ready[WRITERS][CHUNKS], nr[WRITERS] = { 0 };
 	uint32_t n[WRITERS], id[WRITERS] = { 0 }, w, free = 0, i;
 	struct producer p;
@@ -121,7 +121,7 @@ static void be_victim(struct victim *v, uint64_t seed, uint32_t left)
 		}
 		step(v, &left);
 		if (c[w]) {
-			if (tell(v, &p, c[w], w, &left) && dice(&seed) % 4)
+			if (publish(v, &p, c[w], w, &left) && dice(&seed) % 4)
 				continue;
 			chunk_complete(c[w]);
 			step(v, &left);
@@ -141,7 +141,7 @@ static void be_victim(struct victim *v, uint64_t seed, uint32_t left)
 	}
 }
 
-/* One more; by itself at one of its steps, or by us at some time. */
+/* Runs one victim until it is dead. */
 static bool one_dies(struct victim *v, uint64_t seed)
 {
 	bool by_us = dice(&seed) % 4 == 0;
@@ -168,7 +168,7 @@ static bool one_dies(struct victim *v, uint64_t seed)
 	return false;
 }
 
-/* What is in the trace of it is what it says. */
+/* Does the trace have exactly what the victim published? */
 static bool all_there(const struct pieces *got, const struct victim *v)
 {
 	uint32_t w, causes;
@@ -194,7 +194,7 @@ TEST_DEV(kill, a_thousand_times)
 	uint32_t round, i, w;
 
 	TH_LOG("seed %llu", (unsigned long long)seed);
-	/* nothing is overwritten: a batch is read when it is over */
+	/* Nothing may be overwritten, because the test reads a batch after its end. */
 	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, TB_POLICY_DROP, 512, 1024));
 	for (round = 0; round < ROUNDS; round += BATCH) {
 		pieces_free(&self->got);

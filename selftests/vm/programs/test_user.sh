@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_user.sh - programs that record with libtracebuf, beside the kernel's events: marks from the
-# shell, the samples in C and Python, the order in time, who is killed, who is not allowed.
+# shell, the samples in C and Python, order in time, killed and forked programs, limits. If a test
+# fails, a program's records are missing, misplaced, or taken although nobody asked for them.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -38,7 +39,7 @@ threads()
 {
 	tracebuf record -e sched_switch,user -o t -- "$built/samples/threads" || return
 	tracebuf verify t >said || { cat said; return 1; }
-	# each piece is put once, and done once, by whoever
+	# each piece is put once and done once, by any thread
 	tracebuf print -e user t >said
 	[ "$(grep -c 'user:queue: begin put flow=' said)" = 300 ] &&
 		[ "$(grep 'user:work: begin piece flow=' said | sed 's/.*flow=//' | sort -nu | wc -l)" = 300 ] &&
@@ -47,7 +48,7 @@ threads()
 		! grep LOST said
 }
 
-# What a thread has written it wrote while it ran, by what the scheduler says
+# A thread's events lie where the scheduler's events say that it runs.
 lined_up()
 {
 	tracebuf record -e sched_switch,user -o t -- "$built/samples/threads" || return
@@ -82,7 +83,7 @@ python()
 	tracebuf print t >said && grep -q 'user:.*: begin ' said
 }
 
-# A writer's event is between the system calls that it was written between.
+# A writer's event lies between the system calls before and after it.
 cat >between.py <<'END'
 import ctypes, os
 lib = ctypes.CDLL("libtracebuf.so.1")
@@ -116,7 +117,7 @@ only_chosen()
 	grep -q user:queue: said && ! grep user:work: said
 }
 
-# NAME: an instant in the category "later"
+# instant NAME: writes an instant in the category "later"
 instant()
 {
 	python3 -c "
@@ -135,8 +136,8 @@ later_chosen()
 		grep -q 'mark always' said
 }
 
-# Nothing is taken of programs unless somebody has asked for them; asking opens the provider, and
-# the next recording is closed again.
+# Nothing is taken of programs unless the user asked for them. "enable user" opens the provider; the
+# next recording is closed again.
 closed()
 {
 	tracebuf start -e task || return
@@ -149,13 +150,13 @@ closed()
 	tracebuf disable user || return
 	tracebuf mark nobody && return 1
 	tracebuf save -s -o t && tracebuf print t | grep 'user:-: mark somebody$' || return
-	# who reads all the time may have more, and leaves what is usual behind
+	# record reads all the time and allows more, then leaves the usual limit behind
 	tracebuf record -b 32 -B 1024 -e user -o t -- tracebuf status >now && grep 'may write 67.1 MB a second' now &&
 		tracebuf status | grep 'may write 52.4 kB a second' || return
 	tracebuf start -e user && tracebuf mark somebody && tracebuf stop && tracebuf start -e task || return
 	tracebuf mark nobody && return 1
 	tracebuf stop
-	# one of its own; with a number, and without
+	# a provider of the user's own, with a limit and without
 	tracebuf provider create app -e sched && tracebuf start -p app || return
 	tracebuf mark -p app nobody && return 1
 	tracebuf provider destroy app && tracebuf provider create app --writers 2M &&
@@ -164,7 +165,7 @@ closed()
 		tracebuf provider destroy app
 }
 
-# A program that was there before is recorded from when the recording begins.
+# A program that was there before the recording is recorded from its start on.
 before_it()
 {
 	rm -f go
@@ -188,7 +189,7 @@ lib.tb_write_instant(b"early", b"in time")
 	grep -q 'instant in time$' said && ! grep 'too early' said
 }
 
-# What is over quota is missing in the file, by its number, and the recorder says how much that is.
+# Records over quota are missing in the file, and the recorder says how many.
 over_quota()
 {
 	cat >flood.py <<'END'
@@ -207,9 +208,9 @@ END
 	tracebuf verify t || return
 	echo "$have in the file, $kept kept out"
 	[ "$kept" -gt 0 ] && [ "$have" -gt 0 ] && [ "$have" -lt 20000 ] || return
-	# the rest is lost for want of a chunk, or in names
+	# some records are lost for want of a chunk; the recorder also counts names
 	[ $((have + kept)) -le 20200 ] || return
-	# without a limit there is nothing to tell
+	# without a limit there is no warning
 	tracebuf record -e user --writers any -o t -- python3 flood.py 2>said || return
 	! grep 'over quota' said || return
 	tracebuf record -e user --writers lots -o t true 2>said && return 1
@@ -218,7 +219,7 @@ END
 
 killed()
 {
-	# dies without a word, having written three events and committed nothing
+	# the program writes three events and dies without a commit
 	tracebuf record -e user -o t -- python3 -c '
 import ctypes, os, signal
 lib = ctypes.CDLL("libtracebuf.so.1")
@@ -246,7 +247,7 @@ if child:
 		[ "$(grep 'user:forked' said | sed 's/.*-\([0-9]*\) \[.*/\1/' | sort -u | wc -l)" = 2 ]
 }
 
-# Memory that the kernel cannot see: the program is asked for it, by a flush, and then killed.
+# The kernel cannot see this program's memory: a flush asks the program, and then it is killed.
 cat >alone.py <<'END'
 import ctypes, signal, sys
 lib = ctypes.CDLL("libtracebuf.so.1")
@@ -261,12 +262,12 @@ print("written", flush=True)
 signal.pause()
 END
 
-# alone HOW: starts it, flushes, kills it; the status of the flush
+# alone HOW: starts the program, flushes, kills it; returns the status of the flush
 alone()
 {
 	tracebuf start -e user || return 2
 	mkfifo written
-	# so that there is something in any case
+	# the file must not be empty
 	tracebuf mark "not alone" || return 2
 	python3 alone.py "$1" >written &
 	pid=$!
@@ -294,7 +295,7 @@ asked_in_vain()
 	[ $? = 1 ] && grep -q 'has not answered' said && ! tracebuf print t | grep 'user:alone'
 }
 
-# without the right to open the channel: the program runs, and is told
+# A program that may not open the channel runs, and is told so.
 not_allowed()
 {
 	tracebuf start -e user && chmod 0600 /dev/tracebuf_producer || return

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The save/saved channel: what it tells and when, and a manager whose answers are wrong.
+ * The save channel: its packets, and wrong answers of a manager. If a test fails, a program that
+ * saves blocks by channels misses blocks, or a wrong answer loses one.
  */
 #include <stddef.h>
 
@@ -52,7 +53,7 @@ TEST_DEV(fifo, streaming_alone)
 	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, 0, 0, 0));
 	ch = fifo_open(self->fd, 0);
 	ASSERT_LE(0, ch);
-	/* it would be left without its ring */
+	/* the channel would be left without its ring */
 	EXPECT_EQ(-EBUSY, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 0, 0));
 	EXPECT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, 0, 8, 0));
 	close(ch);
@@ -95,7 +96,7 @@ TEST_DEV(fifo, one_channel_a_ring_one_session_a_provider)
 	EXPECT_LE(0, ch[0]);
 	close(ch[0]);
 	close(ch[1]);
-	/* the session is the reader as long as it is open */
+	/* a session is the reader as long as it is open */
 	EXPECT_EQ(-EBUSY, fifo_open(fd, 0));
 	close(self->fd);
 	self->fd = fd;
@@ -104,7 +105,7 @@ TEST_DEV(fifo, one_channel_a_ring_one_session_a_provider)
 	close(ch[0]);
 }
 
-/* ---- what is told ------------------------------------------------------ */
+/* ---- packets ----------------------------------------------------------- */
 
 TEST_DEV(fifo, started_is_the_first)
 {
@@ -115,12 +116,12 @@ TEST_DEV(fifo, started_is_the_first)
 	ASSERT_EQ(0, record(self->fd, 0, BUFFERS));
 	fire(0, 2 * PER_BLOCK);
 	ASSERT_STARTED(ch);
-	/* running already */
+	/* the recording runs already */
 	other = fifo_open(self->fd, 1);
 	ASSERT_LE(0, other);
 	ASSERT_STARTED(other);
 	ASSERT_TRUE(nothing(other));
-	/* once */
+	/* once for each channel */
 	close(ch);
 	ch = fifo_open(self->fd, 0);
 	ASSERT_LE(0, ch);
@@ -149,14 +150,14 @@ TEST_DEV(fifo, offers_block_by_block_until_stopped)
 		fire(i * PER_BLOCK, PER_BLOCK);
 		ASSERT_PACKET(ch, &packet, TB_FIFO_SAVE_BUFFER);
 		ASSERT_EQ(i, packet.data32);
-		/* one at a time */
+		/* no second offer before the answer */
 		ASSERT_TRUE(nothing(ch));
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 		ASSERT_EQ(1, st.held);
 		ASSERT_TRUE(save(&m, 0, &packet)) {
 			TH_LOG("%s", self->s.error);
 		}
-		/* with that, all it needs has been saved: just what is told */
+		/* data64 is exactly the durable bytes that the block needs */
 		ASSERT_EQ(m.durable, packet.data64);
 		ASSERT_EQ(16, answer(ch, packet));
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
@@ -164,7 +165,7 @@ TEST_DEV(fifo, offers_block_by_block_until_stopped)
 		ASSERT_EQ((i + 1) * BLOCK, st.bytes);
 		ASSERT_ACCOUNTING(&st);
 	}
-	/* three more, the last not full: offered after the stop, one by one */
+	/* three more blocks, the last not full, are offered after the stop, one by one */
 	fire(i * PER_BLOCK, 2 * PER_BLOCK + 3);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	for (; i < 23; i++) {
@@ -196,7 +197,7 @@ TEST_DEV(fifo, offers_block_by_block_until_stopped)
 	close(ch);
 }
 
-/* The last thread that was told of as having the number we look for. */
+/* Counts the records of one thread. */
 struct sought {
 	uint32_t tid;
 	uint32_t found;
@@ -226,7 +227,7 @@ TEST_DEV(fifo, threads_are_told_before_the_block)
 	ASSERT_LE(0, ch);
 	ASSERT_STARTED(ch);
 	for (i = 0; i < 5; i++) {
-		/* there when the block was written, and gone when it is offered */
+		/* the thread exists when the block is written, and is gone when it is offered */
 		t.found = 0;
 		t.tid = fork();
 		if (!t.tid) {
@@ -271,7 +272,7 @@ TEST_DEV(fifo, past_the_mark_is_flushed)
 	EXPECT_EQ(11, b->events);
 	EXPECT_EQ(16, answer(ch, packet));
 	ASSERT_TRUE(nothing(ch));
-	/* and what is flushed on demand */
+	/* a block that is flushed on demand is offered, too */
 	fire(11, 1);
 	ASSERT_TRUE(nothing(ch));
 	ASSERT_EQ(0, tb_flush(self->fd, 0));
@@ -294,7 +295,7 @@ TEST_DEV(fifo, several_packets_a_read)
 		ASSERT_EQ(-1, read(ch, byte, n));
 		ASSERT_EQ(EINVAL, errno);
 	}
-	/* a bad address, wholly or for the second packet: nothing is lost */
+	/* a bad address loses nothing */
 	ASSERT_EQ(-1, syscall(SYS_read, ch, (void *)8, 64));
 	ASSERT_EQ(EFAULT, errno);
 	ASSERT_EQ(32, read(ch, packet, sizeof(packet)));
@@ -342,13 +343,13 @@ TEST_DEV(fifo, other_rings_are_the_sessions)
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
 	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
 	EXPECT_EQ(EAGAIN, errno);
-	/* what the channel has offered only an answer there gives back */
+	/* only an answer in the channel releases the offered block */
 	ASSERT_PACKET(ch, &packet, TB_FIFO_SAVE_BUFFER);
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	bad = (struct tb_ref){ .offset = q.ring_header, .bytes = BLOCK, .ring = 0 };
 	EXPECT_EQ(-EINVAL, tb_release(self->fd, &bad, 1));
 	EXPECT_EQ(16, answer(ch, packet));
-	/* the rest is the session's once the channel is closed */
+	/* when the channel is closed the session gets the rest */
 	close(ch);
 	EXPECT_EQ(POLLIN, tb_poll(self->fd) & POLLIN);
 	n = tb_acquire(self->fd, &ref, 1, 0);
@@ -372,13 +373,13 @@ TEST_DEV(fifo, wrong_answers_change_nothing)
 	ASSERT_TRUE(manager_init(&m, self->fd, &self->s));
 	ch = fifo_open(self->fd, 0);
 	ASSERT_LE(0, ch);
-	/* unsolicited: before anything was told, and before anything was offered */
+	/* unsolicited: before STARTED was read, and before a block was offered */
 	memset(&good, 0, sizeof(good));
 	EXPECT_EQ(-EINVAL, answer(ch, good));
 	ASSERT_STARTED(ch);
 	EXPECT_EQ(-EINVAL, answer(ch, good));
 	fire(0, 2 * PER_BLOCK);
-	/* of an offer that is there but was not read: right by guessing */
+	/* guessed right: the block is offered, but the packet was not read */
 	ASSERT_EQ(-1, syscall(SYS_read, ch, (void *)8, 16));
 	ASSERT_EQ(EFAULT, errno);
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
@@ -413,7 +414,7 @@ TEST_DEV(fifo, wrong_answers_change_nothing)
 			TH_LOG("packet %u", i);
 		}
 	}
-	/* no whole packets */
+	/* parts of packets */
 	for (i = 1; i < 48; i++) {
 		if (i % 16) {
 			ASSERT_EQ(-EINVAL, put(ch, &good, i % 16));
@@ -423,7 +424,7 @@ TEST_DEV(fifo, wrong_answers_change_nothing)
 	EXPECT_EQ(0, put(ch, &good, 0));
 	EXPECT_EQ(-1, syscall(SYS_write, ch, (void *)8, 16));
 	EXPECT_EQ(EFAULT, errno);
-	/* round and round: it stays where it is */
+	/* the writer goes around the ring, and the offered block stays */
 	fire(2 * PER_BLOCK, 10 * PER_BLOCK);
 	ASSERT_TRUE(nothing(ch));
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &now));
@@ -432,13 +433,13 @@ TEST_DEV(fifo, wrong_answers_change_nothing)
 	EXPECT_EQ(st.bytes, now.bytes);
 	ASSERT_ACCOUNTING(&now);
 	EXPECT_EQ(0, memcmp(copy, offered(m.map, &m.q, 0, packet.data32), BLOCK));
-	/* the right one is taken, once */
+	/* the right answer is accepted once */
 	EXPECT_EQ(16, put(ch, &good, 16));
 	EXPECT_EQ(-EINVAL, put(ch, &good, 16));
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &now));
 	EXPECT_EQ(0, now.held);
 	EXPECT_EQ(st.bytes + BLOCK, now.bytes);
-	/* nor is it an answer to the next */
+	/* it does not answer the next offer */
 	ASSERT_PACKET(ch, &packet, TB_FIFO_SAVE_BUFFER);
 	EXPECT_LT(good.data32, packet.data32);
 	EXPECT_EQ(-EINVAL, put(ch, &good, 16));
@@ -460,7 +461,7 @@ TEST_DEV(fifo, several_packets_a_write)
 	ASSERT_STARTED(ch);
 	fire(0, 3 * PER_BLOCK);
 	ASSERT_PACKET(ch, &first, TB_FIFO_SAVE_BUFFER);
-	/* in order, up to the bad one */
+	/* the answers count in order, up to the first bad one */
 	first.request = TB_FIFO_BUFFER_SAVED;
 	packet[0] = (struct tb_packet){ .request = TB_FIFO_STARTED, .data32 = TB_FIFO_VERSION,
 					.data64 = q.generation };
@@ -486,7 +487,7 @@ TEST_DEV(fifo, late_answers)
 	ASSERT_STARTED(ch);
 	fire(0, 2 * PER_BLOCK);
 	ASSERT_PACKET(ch, &late, TB_FIFO_SAVE_BUFFER);
-	/* to the channel that was there before */
+	/* an answer to an offer of the closed channel */
 	close(ch);
 	ch = fifo_open(self->fd, 0);
 	ASSERT_LE(0, ch);
@@ -496,13 +497,13 @@ TEST_DEV(fifo, late_answers)
 	ASSERT_PACKET(ch, &packet, TB_FIFO_SAVE_BUFFER);
 	EXPECT_EQ(late.data32, packet.data32);
 	late = packet;
-	/* after the stop it is not late yet; and as long as it is not there nothing begins anew */
+	/* the stop does not end the offer; until it is answered nothing starts */
 	ASSERT_EQ(0, tb_stop(self->fd));
 	EXPECT_EQ(-EBUSY, tb_start(self->fd, 0));
 	EXPECT_EQ(-EBUSY, tb_configure(self->fd, 0, 0, 0, 0));
 	ASSERT_TRUE(nothing(ch));
 	EXPECT_EQ(16, answer(ch, late));
-	/* that was the first of two: the other one is lost with the next start */
+	/* the second block is lost with the next start */
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	EXPECT_EQ(-EINVAL, answer(ch, late));
 	ASSERT_PACKET(ch, &packet, TB_FIFO_STOPPED);

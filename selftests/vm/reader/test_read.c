@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * read() on /dev/tracebuf: blocking and not, whole blocks, pieces, the end,
- * signals, bad addresses.
+ * read() on /dev/tracebuf: with and without blocking, whole blocks and parts, splice(), the end,
+ * signals, bad addresses. If a test fails, "cat /dev/tracebuf" loses or repeats bytes, hangs, or
+ * ends early.
  */
 #include <sys/sendfile.h>
 #include <sys/uio.h>
@@ -13,7 +14,7 @@
 #define ELEMENTS	256
 #define BLOCK		(ELEMENTS * TB_ELEMENT_SIZE)
 #define DURABLE_BLOCK	16384	/* the largest */
-/* numbered events a buffer takes */
+/* numbered events that fit into a buffer */
 #define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
 
 DEVICE_FIXTURE(read)
@@ -101,7 +102,7 @@ TEST_DEV(read, durable_blocks_first_then_EAGAIN)
 	EXPECT_EQ(0, stream_events(&self->s));
 	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
 	EXPECT_EQ(EAGAIN, errno);
-	/* one block's worth more: now there is one to read, and exactly one */
+	/* one more block: exactly one can be read */
 	fire(5, PER_BLOCK);
 	n = read(self->fd, buf, sizeof(buf));
 	ASSERT_EQ(BLOCK, n);
@@ -122,7 +123,7 @@ TEST_DEV(read, gives_whole_blocks)
 	fire(0, 5 * PER_BLOCK);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	while ((n = read(self->fd, buf, sizeof(buf))) > 0) {
-		/* would fail at a block cut short */
+		/* the checker fails at a part of a block */
 		ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
 		ASSERT_EQ(0, n % BLOCK);
 	}
@@ -143,7 +144,7 @@ TEST_DEV(read, small_buffer_gets_pieces)
 	ASSERT_EQ(0, record(self->fd));
 	fire(0, 3 * PER_BLOCK);
 	ASSERT_EQ(0, tb_stop(self->fd));
-	/* one byte, then more and more: pieces never go beyond a block */
+	/* one byte, then more and more: a read never goes beyond a block */
 	while ((n = read(self->fd, all + at, at < 100 ? 1 : 100 + at % 1000)) > 0) {
 		at += n;
 		ASSERT_LT(at, sizeof(all) - 2000);
@@ -171,7 +172,7 @@ TEST_DEV(read, ends_after_stop_and_again)
 
 /* ---- splice(), sendfile(), readv() ------------------------------------ */
 
-/* What goes into the pipe by @move, all of it; 0 or -errno */
+/* Moves all of @fd through a pipe by @move. Returns 0 or -errno. */
 static int through_pipe(int fd, ssize_t (*move)(int from, int to), char *all, size_t room,
 			size_t *bytes)
 {
@@ -200,7 +201,7 @@ static ssize_t by_splice(int from, int to)
 	return splice(from, NULL, to, NULL, 1 << 20, 0);
 }
 
-/* less than a block: pieces of it */
+/* less than a block */
 static ssize_t by_small_splice(int from, int to)
 {
 	return splice(from, NULL, to, NULL, 1000, 0);
@@ -260,7 +261,7 @@ TEST_DEV(read, splice_of_nothing_is_EAGAIN)
 
 /* ---- a thread that sleeps in read() ----------------------------------- */
 
-/* of the block that starts at @at */
+/* The size of the block at @at. */
 static ssize_t block_bytes(const void *at)
 {
 	return 1l << ((const struct tb_block *)at)->size_log2;
@@ -292,7 +293,7 @@ TEST_DEV(read, sleeps_until_start)
 	ASSERT_TRUE(sleeper_start(&r, self->fd));
 	ASSERT_EQ(0, record(self->fd));
 	ASSERT_TRUE(sleeper_done(&r));
-	/* the state, and if it woke up late what start has added */
+	/* the state, and other records of the start if the thread woke up late */
 	ASSERT_LE(block_bytes(r.buf), r.n);
 	ASSERT_STREAM(stream_blocks(&self->s, r.buf, r.n), &self->s);
 	EXPECT_EQ(1, self->s.inits);
@@ -307,7 +308,7 @@ TEST_DEV(read, sleeper_sees_stop)
 	ASSERT_TRUE(sleeper_start(&r, self->fd));
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_TRUE(sleeper_done(&r));
-	/* what stop wrote, in one block or several */
+	/* stop writes one block or several */
 	EXPECT_LE(block_bytes(r.buf), r.n);
 	EXPECT_EQ(0, r.n % block_bytes(r.buf));
 }
@@ -378,7 +379,7 @@ TEST_DEV(read, half_bad_address_gives_the_good_half)
 	ASSERT_LT(0, n);
 	ASSERT_LE(n, page);
 	ASSERT_EQ(0, mprotect(buf + page, page, PROT_READ | PROT_WRITE));
-	/* goes on within the block */
+	/* the next read goes on within the block */
 	bytes = block_bytes(buf);
 	ASSERT_EQ(bytes - n, n < bytes ? read(self->fd, buf + n, bytes - n) : 0);
 	ASSERT_STREAM(stream_blocks(&self->s, buf, bytes), &self->s);

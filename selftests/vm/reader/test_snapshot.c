@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots of a circular recording that goes on: what is in them, what they
- * leave behind, and that nobody loses anything by them.
+ * Snapshots of a circular recording that goes on: their contents, their counts, and that neither
+ * the recording nor other readers lose anything by them. If a test fails, the events before a
+ * problem are missing in the snapshot, or taking one disturbs the recording.
  *
- * The events are numbered (fire()).  Hardly anything else is recorded: the tie of the
- * clocks every ten seconds, and the signals that end a process.
+ * Events are numbered (fire()). Hardly anything else is recorded: a tie of the clocks every ten
+ * seconds, and signals when a process ends.
  */
 #include "sleeper.h"
 #include "tbtest.h"
@@ -18,9 +19,9 @@
 #define PER_BLOCK	((ELEMENTS - TB_BLOCK_FIRST_ELEMENT) / FIRE_ELEMENTS)
 #define CPUS		8
 #define BATCH		16
-#define PINNED		(BUFFERS / 4)	/* the newest, held from the beginning on */
-#define OLDER		(BUFFERS / 2 - PINNED)	/* of the others, held at once at most */
-#define OTHERS		10	/* events that are not numbered, at most */
+#define PINNED		(BUFFERS / 4)	/* the newest blocks, held from the start on */
+#define OLDER		(BUFFERS / 2 - PINNED)	/* other blocks, held at once at most */
+#define OTHERS		10	/* events without numbers, at most */
 
 DEVICE_FIXTURE(snapshot)
 
@@ -33,16 +34,16 @@ static int record(int fd, uint32_t mode)
 	return ret ?: tb_start(fd, TB_START_NO_STATE);
 }
 
-/* ---- what a snapshot had ---------------------------------------------- */
+/* ---- the contents of a snapshot ---------------------------------------- */
 
-/* Of one CPU.  Numbers of the low 24 bits, the thread that fired in the upper ones. */
+/* One CPU. Numbers have the low 24 bits. */
 struct part {
 	uint32_t count, first, last;
 	uint64_t first_block, last_block;
 	uint64_t blocks;
-	uint32_t told, missing;	/* since the two were compared last */
-	bool unsettled;		/* a later block tells the rest, or tells less */
-	bool compared;		/* once at least */
+	uint32_t told, missing;	/* by gaps and by numbers, since they were last compared */
+	bool unsettled;		/* the next block corrects the count */
+	bool compared;		/* at least once */
 };
 
 struct taken {
@@ -64,8 +65,8 @@ static void take_block(void *ctx, const struct tb_block *b, const struct tb_gap 
 }
 
 /*
- * What is missing before an unsettled block and the ones after it is right in sum.  What is missing
- * before the first block is not known, so the first settled block has nothing to be compared with.
+ * Counts of an unsettled block are right only in sum with the next ones. It is unknown how many
+ * events are missing before the first block, so the first settled block is not compared.
  */
 static bool part_tells_wrong(struct part *part)
 {
@@ -111,9 +112,9 @@ static void follow(struct taken *t, struct stream *s)
 	s->ctx = t;
 }
 
-/* ---- taking one ------------------------------------------------------- */
+/* ---- taking a snapshot ------------------------------------------------- */
 
-/* One more batch of at most @room blocks; how many, -errno, 0: not complete yet. */
+/* Takes at most @room blocks. Returns how many, 0 if no block is complete yet, or -errno. */
 static int take_batch(int fd, const char *at, struct stream *s, struct tb_ref *refs, uint32_t room)
 {
 	int i, n = tb_acquire(fd, refs, room, TB_ACQUIRE_SNAPSHOT);
@@ -124,7 +125,7 @@ static int take_batch(int fd, const char *at, struct stream *s, struct tb_ref *r
 	return n;
 }
 
-/* All that is left; 0 or -errno. */
+/* Takes all that is left. Returns 0 or -errno. */
 static int take_rest(int fd, const char *at, struct stream *s)
 {
 	struct tb_ref refs[BATCH];
@@ -142,7 +143,7 @@ static int take_rest(int fd, const char *at, struct stream *s)
 	return n == -ENODATA ? 0 : n ?: -ETIMEDOUT;
 }
 
-/* A whole one, by a session of its own. */
+/* Takes a whole snapshot in a session of its own. */
 static int take(struct taken *t, struct stream *s)
 {
 	int fd = tb_open(0), ret;
@@ -169,7 +170,7 @@ static int take(struct taken *t, struct stream *s)
 		ASSERT_STREAM(stream_snapshot(s), s);			\
 	} while (0)
 
-/* The recording ends, and its counts are exact. */
+/* Stops the recording and reads it: its counts must be exact. */
 #define ASSERT_END(t)							\
 	do {								\
 		struct tb_stats st_;					\
@@ -188,7 +189,7 @@ static int take(struct taken *t, struct stream *s)
 		EXPECT_EQ(st_.recorded, st_.delivered + st_.overwritten);	\
 	} while (0)
 
-/* ---- what is in it ---------------------------------------------------- */
+/* ---- contents ---------------------------------------------------------- */
 
 TEST_DEV(snapshot, has_everything_there_is)
 {
@@ -207,7 +208,7 @@ TEST_DEV(snapshot, has_everything_there_is)
 	EXPECT_EQ(n - 1, t.cpu[0].last);
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	EXPECT_EQ(TB_STATE_RUNNING, q.state);
-	/* nothing has been taken away */
+	/* the snapshot has taken nothing away */
 	ASSERT_END(&t);
 	EXPECT_EQ(n, t.cpu[0].count);
 }
@@ -249,16 +250,16 @@ TEST_DEV(snapshot, the_next_has_all_that_was_not_overwritten)
 		next += more;
 		ASSERT_TAKEN(take(&t, &self->s), &self->s);
 		EXPECT_EQ(0, t.wrong);
-		/* one after the other, from somewhere up to now */
+		/* no number is missing, up to now */
 		EXPECT_EQ(next - 1, t.cpu[0].last);
 		EXPECT_EQ(t.cpu[0].count, next - t.cpu[0].first);
-		/* blocks that came since pushed out as many, and no more */
+		/* each new block has pushed out one block */
 		blocks = t.cpu[0].last_block - first.cpu[0].last_block;
 		EXPECT_EQ(first.cpu[0].first_block + blocks, t.cpu[0].first_block);
 		EXPECT_EQ(BUFFERS, t.cpu[0].blocks);
 		first = t;
 	}
-	/* nothing has happened in between: the very same */
+	/* without new events the next snapshot is the same */
 	ASSERT_TAKEN(take(&t, &self->s), &self->s);
 	EXPECT_EQ(first.cpu[0].first_block, t.cpu[0].first_block);
 	EXPECT_EQ(first.cpu[0].last_block, t.cpu[0].last_block);
@@ -282,7 +283,7 @@ TEST_DEV(snapshot, ends_and_stays_so)
 	follow(&t, &self->s);
 	at = tb_map(fd, &bytes);
 	ASSERT_NE(MAP_FAILED, at);
-	/* what comes after its start is not in it */
+	/* events after its start are not in it */
 	ASSERT_LT(0, take_batch(fd, at, &self->s, refs, 1));
 	ASSERT_EQ(1, tb_release(fd, refs, 1));
 	fire(50, 1);
@@ -290,7 +291,7 @@ TEST_DEV(snapshot, ends_and_stays_so)
 	EXPECT_EQ(50, t.cpu[0].count);
 	EXPECT_EQ(-ENODATA, tb_acquire(fd, refs, BATCH, TB_ACQUIRE_SNAPSHOT));
 	EXPECT_EQ(-ENODATA, tb_acquire(fd, refs, BATCH, 0));
-	/* a block that was given back is not there to be given back again */
+	/* a block can be released once */
 	EXPECT_EQ(-EINVAL, tb_release(fd, refs, 1));
 	ASSERT_EQ(0, munmap(at, bytes));
 	close(fd);
@@ -308,7 +309,7 @@ TEST_DEV(snapshot, of_nothing_is_empty)
 	EXPECT_EQ(0, t.cpu[0].count);
 }
 
-/* As many blocks of ring 0 as a snapshot may take at once, in @held; how many, -errno. */
+/* Holds as many blocks of ring 0 as a snapshot may, in @held. Returns how many, or -errno. */
 static int hold_half(int fd, const char *at, struct stream *s, struct tb_ref *held)
 {
 	struct tb_ref ref;
@@ -324,8 +325,8 @@ static int hold_half(int fd, const char *at, struct stream *s, struct tb_ref *he
 }
 
 /*
- * Until one is given back there is nothing to come for; then there is, though everything else has
- * been overwritten: the newest.
+ * A snapshot that holds as many blocks as it may gets no more until it releases some. Then it gets
+ * the newest ones, though all others were overwritten.
  */
 TEST_DEV(snapshot, waits_for_what_may_be_taken)
 {
@@ -338,7 +339,7 @@ TEST_DEV(snapshot, waits_for_what_may_be_taken)
 
 	for (end = 0; end < 2; end++) {
 		ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
-		/* the last one is past its mark, too */
+		/* the last block is past its watermark, too */
 		fire(0, (BUFFERS + 1) * PER_BLOCK - 1);
 		fd = tb_open(0);
 		ASSERT_LE(0, fd);
@@ -362,7 +363,7 @@ TEST_DEV(snapshot, waits_for_what_may_be_taken)
 	}
 }
 
-/* There is no writer any more for whom a half is left. */
+/* After a stop a snapshot may hold all blocks: no writer needs them. */
 TEST_DEV(snapshot, takes_all_when_it_has_stopped)
 {
 	struct tb_ref held[BUFFERS];
@@ -387,11 +388,11 @@ TEST_DEV(snapshot, takes_all_when_it_has_stopped)
 	close(fd);
 }
 
-/* ---- what is going on beside it --------------------------------------- */
+/* ---- beside a writer --------------------------------------------------- */
 
 /*
- * Blocks are held while everything else is overwritten many times: they stay, are back in
- * their place afterwards, and who reads next is told what is missing where.
+ * Held blocks stay while all others are overwritten many times. When they are released they are in
+ * their places again, and the next reader learns how many events are missing after them.
  */
 TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 {
@@ -405,7 +406,10 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 	int fd;
 
 	for (round = 0; round < 4; round++) {
-		/* once more if a tie of the clocks takes the place of an event: the oldest is gone then */
+		/*
+		 * repeat if a tie of the clocks took the place of an event, and the oldest block is
+		 * gone
+		 */
 		for (i = 0; !i || (st.overwritten && i < 10); i++) {
 			ASSERT_TRUE(!i || !tb_stop(self->fd));
 			ASSERT_EQ(0, record(self->fd, TB_MODE_CIRCULAR));
@@ -420,7 +424,7 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 		while (take_batch(fd, at, &self->s, durable, 1) == 1 &&
 		       durable[0].ring == TB_RING_DURABLE)
 			ASSERT_EQ(1, tb_release(fd, durable, 1));
-		/* the first rolling one, and one more */
+		/* the first rolling block, and the others that it may hold */
 		refs[0] = durable[0];
 		ASSERT_EQ(0, refs[0].ring);
 		ASSERT_EQ(OLDER - 1, take_batch(fd, at, &self->s, refs + 1, OLDER - 1));
@@ -431,14 +435,14 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 		ASSERT_EQ(0, tb_stats(fd, 0, &st));
 		EXPECT_EQ(OLDER + PINNED, st.held);
 		EXPECT_EQ(0, st.dropped);
-		/* in this order, and in that; or by closing */
+		/* all at once, or one by one backwards */
 		if (round & 1) {
 			ASSERT_EQ(OLDER, tb_release(fd, refs, OLDER));
 		} else {
 			for (i = OLDER; i--;)
 				ASSERT_EQ(1, tb_release(fd, refs + i, 1));
 		}
-		/* the rest of what was there at its start is gone, but for the newest */
+		/* of the other blocks at the start only the newest are left */
 		ASSERT_EQ(0, take_rest(fd, at, &self->s));
 		EXPECT_EQ((OLDER + PINNED) * PER_BLOCK, t.cpu[0].count);
 		EXPECT_EQ(BUFFERS * PER_BLOCK - 1, t.cpu[0].last);
@@ -448,7 +452,7 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 		EXPECT_EQ(0, again.wrong);
 		EXPECT_EQ(0, again.cpu[0].first);
 		EXPECT_EQ((BUFFERS + 200) * PER_BLOCK - 1, again.cpu[0].last);
-		/* now they are overwritten one by one, and counts kept all the time */
+		/* now they are overwritten one by one, and the counts stay right */
 		for (i = 0; i < round * 2; i++) {
 			fire((BUFFERS + 200 + i) * PER_BLOCK, PER_BLOCK);
 			ASSERT_TAKEN(take(&again, &self->s), &self->s);
@@ -460,8 +464,8 @@ TEST_DEV(snapshot, held_blocks_stay_and_come_again)
 }
 
 /*
- * The writer gets round the ring many times before the first block is taken: what came last
- * before the snapshot is there, whole, and its counts are exact.
+ * The writer goes around the ring many times before the first block is taken: the snapshot has the
+ * last events before its start, whole and with exact counts.
  */
 TEST_DEV(snapshot, has_the_newest_at_full_rate)
 {
@@ -564,7 +568,10 @@ static void *load(void *arg)
 	return NULL;
 }
 
-/* However slow who takes it is, and however much it asks for. */
+/*
+ * A snapshot leaves half of the buffers to the writer, however slow it is and however much it asks
+ * for.
+ */
 TEST_DEV(snapshot, leaves_the_writer_buffers)
 {
 	struct tb_ref refs[BATCH];
@@ -614,8 +621,8 @@ TEST_DEV(snapshot, while_all_CPUs_record)
 			if (!t.cpu[i].count)
 				continue;
 			/*
-			 * What the writer overwrites before the pass gets there is
-			 * missing, so one may end earlier than the one before.
+			 * The writer may overwrite blocks before the snapshot reaches them, so a
+			 * snapshot may end earlier than the one before.
 			 */
 			if (!seen[i])
 				seen[i] = t.cpu[i].last;
@@ -684,7 +691,7 @@ TEST_DEV(snapshot, goes_on_when_the_recording_stops)
 	EXPECT_EQ(40, t.cpu[0].count);
 	ASSERT_EQ(0, munmap(at, bytes));
 	close(fd);
-	/* all of it is there for whoever reads it now */
+	/* all of it is there for the next reader */
 	follow(&t, &self->s);
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
@@ -706,7 +713,7 @@ TEST_DEV(snapshot, is_over_with_its_recording)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	fire(100, 20);
-	/* the same session: another one */
+	/* the same session takes another snapshot */
 	follow(&t, &self->s);
 	ASSERT_TAKEN(take_rest(self->fd, at, &self->s), &self->s);
 	EXPECT_EQ(20, t.cpu[0].count);
@@ -726,7 +733,7 @@ TEST_DEV(snapshot, means_nothing_when_streaming_or_stopped)
 	ASSERT_NE(MAP_FAILED, at);
 	fire(0, 2 * PER_BLOCK);
 	follow(&t, &self->s);
-	/* there is more to come: no end */
+	/* more may come: no end */
 	struct tb_ref refs[BATCH];
 	int n;
 

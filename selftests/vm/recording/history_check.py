@@ -4,25 +4,25 @@
 
     history_check.py WHOLE HISTORY
 
-Each provider has its own probe, one after the other, so times differ, and an interrupt may come in
-between. A thread that changes its name there has two: threads are compared by their numbers. The
-events of each CPU are compared in order, those of interrupts, of softirqs and of tasks by
-themselves. Between two losses of a CPU the history has all events of the whole; in a loss
-are as many as it says, but for those that the two providers see in a different order.
+Each provider has a probe of its own. They run one after the other, so times differ, and an
+interrupt may come in between. A thread may be renamed in between, so threads are compared by their
+numbers. The events of each CPU are compared in order, separately for interrupts, softirqs and
+tasks. Between two losses of a CPU the history has all events of the whole. In a loss as many are
+missing as it says, but for events that the two providers see in a different order.
 """
 import bisect
 import collections
 import re
 import sys
 
-MORE = 40           # events that may be on the other side of an end because of that
+MORE = 40           # events near an end that the two may see in a different order
 LINE = re.compile(r"\s*.+-(\d+) \[(\d+)\] (\S)(\S+) +(\d+\.\d+): (.*)")
 NAME = re.compile(r"comm=.*? (?=\w+=)")
 LOST = re.compile(r"-- CPU (\d+): LOST (\d+) events")
 
 
 def read(path):
-    """By CPU: its runs, between losses, each by kind of context: (time, event); its losses"""
+    """Returns, by CPU, the runs between losses (by context: (time, event)), and the losses"""
     runs = collections.defaultdict(lambda: [collections.defaultdict(list)])
     lost = collections.defaultdict(list)
     with open(path, errors="replace", encoding="utf-8") as text:
@@ -37,7 +37,7 @@ def read(path):
 
 
 def start(some, whole):
-    """Where they begin to be the same, nearest in time, as the load repeats itself: two indexes"""
+    """Returns the two indexes where they begin to be the same, nearest in time; the load repeats"""
     near = bisect.bisect_left(whole, (some[0][0],))
     best = None
     for i in range(min(3, len(some))):
@@ -51,7 +51,7 @@ def start(some, whole):
 
 
 def compare(some, whole):
-    """What is wrong if some is no part of whole, in its order; at its ends, 3 may be elsewhere"""
+    """Returns the error if some is no part of whole, in order; at its ends, 3 events may differ"""
     at = start(some, whole)
     if not at:
         return f"nothing is the same: {some[:3]}" if len(some) > 3 else None
@@ -82,7 +82,7 @@ def main():
                 compared += len(events)
         times = sorted(time for events in every.values() for time, _ in events)
         for before, after, told in zip(parts, parts[1:], lost[cpu]):
-            # a loss at the very start has nothing before it
+            # a loss at the start has no events before it
             if not ends(before) or not ends(after):
                 continue
             missing = (bisect.bisect_left(times, ends(after)[0]) -

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The durable buffer while threads come and go by the thousand: starting anew, recycling,
- * growing, stopping when it is full if that was asked for; that nothing in a rolling
- * block is of a thread that has not been told of before it; and that no event is lost, and no
- * recording stops, for the sake of names.
+ * The durable buffer while thousands of threads come and go: it starts over, is recycled, grows,
+ * and stops the recording when it is full if the user asked for that. A thread is described before
+ * each rolling block that has it. No event is lost, and no recording stops, for the sake of names.
+ * If a test fails, traces have threads without names, or a program that forks in a loop ruins a
+ * recording.
  *
  * TRACEBUF_FULL=1 in the environment: forty times as many threads.
  */
@@ -66,18 +67,18 @@ static int configure(int fd, struct tb_config *c)
 	return ioctl(fd, TB_IOC_CONFIGURE, c) ? -errno : 0;
 }
 
-/* ---- what a reader was told ------------------------------------------- */
+/* ---- the threads that a reader knows ----------------------------------- */
 
-struct told {
+struct names {
 	struct stream *s;
-	char (*comm)[TB_COMM_LEN];	/* of each thread, "" if not told of */
+	char (*comm)[TB_COMM_LEN];	/* of each thread; "" if the trace has not described it */
 	uint32_t threads;
 	uint32_t seen;			/* events of rolling blocks */
 	uint32_t unknown, misnamed;
 	uint32_t first_unknown;
 };
 
-static bool tell_init(struct told *t, struct stream *s)
+static bool names_init(struct names *t, struct stream *s)
 {
 	memset(t, 0, sizeof(*t));
 	t->s = s;
@@ -86,12 +87,12 @@ static bool tell_init(struct told *t, struct stream *s)
 	return t->comm != MAP_FAILED;
 }
 
-static void tell_exit(struct told *t)
+static void names_exit(struct names *t)
 {
 	munmap(t->comm, (size_t)PID_MAX * TB_COMM_LEN);
 }
 
-static void tell_thread(struct told *t, const struct stream_event *e)
+static void take_thread(struct names *t, const struct stream_event *e)
 {
 	struct tb_thread thread;
 
@@ -100,12 +101,12 @@ static void tell_thread(struct told *t, const struct stream_event *e)
 		return;
 	memcpy(t->comm[thread.tid], thread.comm, TB_COMM_LEN);
 	t->threads++;
-	/* who has a name of its own has it at the end */
+	/* a thread that named itself has that name at its end */
 	if ((thread.flags & TB_THREAD_EXIT) && !strncmp(thread.comm, "kid", 3))
 		t->misnamed += (uint32_t)atoi(thread.comm + 3) != thread.tid;
 }
 
-static void known(struct told *t, uint32_t tid)
+static void check_named(struct names *t, uint32_t tid)
 {
 	t->seen++;
 	if (tid < PID_MAX && t->comm[tid][0])
@@ -114,25 +115,25 @@ static void known(struct told *t, uint32_t tid)
 		t->first_unknown = tid;
 }
 
-static void tell(void *ctx, const struct stream_event *e)
+static void take_event(void *ctx, const struct stream_event *e)
 {
-	struct told *t = ctx;
+	struct names *t = ctx;
 
 	if (e->id == TB_EV_THREAD)
-		tell_thread(t, e);
+		take_thread(t, e);
 	if (e->durable)
 		return;
 	if (!e->simple)
-		known(t, e->tid);
+		check_named(t, e->tid);
 	if (stream_is(t->s, e, "sched_switch")) {
-		known(t, stream_value(t->s, e, "prev_pid"));
-		known(t, stream_value(t->s, e, "next_pid"));
+		check_named(t, stream_value(t->s, e, "prev_pid"));
+		check_named(t, stream_value(t->s, e, "next_pid"));
 	}
 }
 
-#define EXPECT_TOLD(t)							\
+#define EXPECT_NAMES(t)							\
 	do {								\
-		TH_LOG("%u threads told of, %u ids seen", (t)->threads, (t)->seen); \
+		TH_LOG("%u threads described, %u ids seen", (t)->threads, (t)->seen); \
 		EXPECT_EQ(0, (t)->unknown) {				\
 			TH_LOG("the first unknown thread is %u", (t)->first_unknown); \
 		}							\
@@ -159,7 +160,7 @@ static int log_lines(const char *what)
 
 #define FULL_LINE	"tracebuf: durable: durable buffer of"
 
-/* until the provider has stopped by itself */
+/* Forks until the provider has stopped by itself. */
 static bool fork_until_full(int fd)
 {
 	bool ok;
@@ -178,11 +179,11 @@ TEST_DEV(durable, full_stops_this_one_alone)
 	struct tb_provider_info info;
 	struct tb_query q;
 	int lines = log_lines(FULL_LINE);
-	struct told t;
+	struct names t;
 	char c;
 
-	ASSERT_TRUE(tell_init(&t, &self->s));
-	self->s.event = tell;
+	ASSERT_TRUE(names_init(&t, &self->s));
+	self->s.event = take_event;
 	self->s.ctx = &t;
 	ASSERT_EQ(1, tb_enable(self->kernel, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->kernel, 0));
@@ -203,14 +204,14 @@ TEST_DEV(durable, full_stops_this_one_alone)
 	EXPECT_EQ(TB_STATE_STOPPED, info.state);
 	EXPECT_EQ(TB_REASON_DURABLE_FULL, info.reason);
 	EXPECT_EQ(lines + 1, log_lines(FULL_LINE));
-	/* all that there was until then, and the end */
+	/* the reader gets all that was recorded until then, and the end */
 	EXPECT_EQ(POLLIN, tb_poll(self->fd) & (POLLIN | POLLHUP | POLLERR));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 	EXPECT_EQ(0, read(self->fd, &c, 1));
 	EXPECT_EQ(POLLHUP | POLLERR, tb_poll(self->fd));
 	EXPECT_LT(WORKERS, t.threads);
-	/* it can be started again; the others never noticed */
+	/* the provider can be started again; the other one went on */
 	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->kernel));
 	ASSERT_EQ(0, tb_start(self->fd, 0));
 	ASSERT_EQ(0, tb_query(self->fd, &q));
@@ -220,10 +221,10 @@ TEST_DEV(durable, full_stops_this_one_alone)
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	EXPECT_EQ(TB_REASON_REQUEST, q.reason);
 	EXPECT_EQ(POLLIN, tb_poll(self->fd) & (POLLIN | POLLERR));
-	tell_exit(&t);
+	names_exit(&t);
 }
 
-/* until records of threads have been lost, which stops nothing */
+/* Forks until records of threads are lost, which stops nothing. */
 static bool fork_until_lost(int fd)
 {
 	struct tb_query q = { };
@@ -238,14 +239,17 @@ static bool fork_until_lost(int fd)
 	return ok;
 }
 
-/* ---- names give way, not events --------------------------------------- */
+/* ---- names are lost, not events --------------------------------------- */
 
-/* somebody holds a block: it grows to its limit; then names are lost, and that is told */
+/*
+ * A reader holds a block: the buffer grows to its limit; then names are lost, and the trace says
+ * so.
+ */
 TEST_DEV(durable, names_are_lost_when_it_can_grow_no_more)
 {
 	struct tb_query q;
 	struct tb_ref ref;
-	struct told t;
+	struct names t;
 	int other;
 
 	self->config.mode = TB_MODE_CIRCULAR;
@@ -267,11 +271,11 @@ TEST_DEV(durable, names_are_lost_when_it_can_grow_no_more)
 	EXPECT_LE(4 * TB_DURABLE_KIB_MIN * 1024, q.durable_size);
 	EXPECT_GE(q.durable_bytes, q.durable_size);
 	close(other);
-	/* all threads there are have a name all the same */
+	/* all threads that exist have names all the same */
 	ASSERT_EQ(0, prctl(PR_SET_NAME, "after all"));
 	ASSERT_EQ(0, tb_stop(self->fd));
-	ASSERT_TRUE(tell_init(&t, &self->s));
-	self->s.event = tell;
+	ASSERT_TRUE(names_init(&t, &self->s));
+	self->s.event = take_event;
 	self->s.ctx = &t;
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
@@ -279,19 +283,19 @@ TEST_DEV(durable, names_are_lost_when_it_can_grow_no_more)
 	EXPECT_LT(0, self->s.lost.records);
 	EXPECT_STREQ("after all", t.comm[getpid()]);
 	EXPECT_STREQ("kthreadd", t.comm[2]);
-	tell_exit(&t);
+	names_exit(&t);
 }
 
-/* The reader does not come for a while: what is recorded meanwhile goes by policy, no more. */
+/* While the reader is away names are lost, and the recording goes on. */
 TEST_DEV(durable, streaming_waits_for_its_reader)
 {
 	static char buf[1 << 20];
 	struct tb_query q;
-	struct told t;
+	struct names t;
 	ssize_t n;
 
-	ASSERT_TRUE(tell_init(&t, &self->s));
-	self->s.event = tell;
+	ASSERT_TRUE(names_init(&t, &self->s));
+	self->s.event = take_event;
 	self->s.ctx = &t;
 	self->config.mode = TB_MODE_STREAMING;
 	self->config.durable_kib = TB_DURABLE_KIB_MIN;
@@ -315,10 +319,10 @@ TEST_DEV(durable, streaming_waits_for_its_reader)
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 	EXPECT_LT(0, self->s.lost.records);
 	EXPECT_STREQ("it goes on", t.comm[getpid()]);
-	tell_exit(&t);
+	names_exit(&t);
 }
 
-#define OLD	100	/* events that a ring of 8 buffers of 64 elements holds */
+#define OLD	100	/* events that fit into a ring of 8 buffers */
 
 struct old {
 	struct stream *s;
@@ -357,7 +361,7 @@ static void old_events_stay(struct __test_metadata *_metadata, FIXTURE_DATA(dura
 	ASSERT_EQ(0, pin(1));
 	fire(0, OLD);
 	ASSERT_EQ(0, pin(0));
-	/* who forks gets signals, which are events */
+	/* processes that fork get signals, which are events: keep them off CPU 1 */
 	ASSERT_TRUE(begin_forking_on(forks(), 1));
 	for (n = 0; n < 100000; n++) {
 		snprintf(name, sizeof(name), "name %u", n);
@@ -388,16 +392,16 @@ TEST_DEV(durable, threads_cost_a_stream_no_events)
 	old_events_stay(_metadata, self, TB_MODE_STREAMING);
 }
 
-/* ---- for ever --------------------------------------------------------- */
+/* ---- long recordings -------------------------------------------------- */
 
 TEST_DEV(durable, circular_goes_on)
 {
 	uint64_t recycled = 0;
 	struct tb_query q;
-	struct told t;
+	struct names t;
 	int round;
 
-	/* more forks than there are from one state to the next */
+	/* more forks than from one state to the next */
 	self->config.mode = TB_MODE_CIRCULAR;
 	self->config.buffers = 8;
 	self->config.durable_kib = 256;
@@ -407,12 +411,12 @@ TEST_DEV(durable, circular_goes_on)
 	ASSERT_LT(1, tb_enable(self->fd, "task"));
 	ASSERT_EQ(2, tb_enable(self->fd, "raw_syscalls"));
 	/*
-	 * Ends now after a state has been written, now after one has come into use.  On slow kernels
-	 * it takes more forks until one comes into use.
+	 * Some rounds end after a state was written, others after one came into use. On slow
+	 * kernels more forks pass before one comes into use.
 	 */
 	for (round = 0; round < 4 || (!recycled && round < 12); round++) {
-		ASSERT_TRUE(tell_init(&t, &self->s));
-		self->s.event = tell;
+		ASSERT_TRUE(names_init(&t, &self->s));
+		self->s.event = take_event;
 		self->s.ctx = &t;
 		ASSERT_EQ(0, tb_start(self->fd, 0));
 		ASSERT_TRUE(begin_forking(forks() / 2 + 800 * round));
@@ -427,22 +431,22 @@ TEST_DEV(durable, circular_goes_on)
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 		ASSERT_STREAM(stream_finish(&self->s), &self->s);
 		EXPECT_LT(100, t.seen);
-		EXPECT_TOLD(&t);
-		tell_exit(&t);
+		EXPECT_NAMES(&t);
+		names_exit(&t);
 		recycled += self->s.durable_first;
 		stream_free(&self->s);
 		self->s.provider = q.provider;
-		/* the next is for a new reader */
+		/* the next round has a new reader */
 		close(self->fd);
 		self->fd = tb_open_as("durable", O_NONBLOCK);
 		ASSERT_LE(0, self->fd);
 	}
-	/* the state was written again, and what came before it is gone */
+	/* the state was written again, and the records before it are gone */
 	EXPECT_LT(0, recycled);
 }
 
 /*
- * Buffers that the threads of one round fill; the smallest has no room for two states.  Who
+ * The threads of one round fill the buffers; the smallest has no room for two states. A thread that
  * renames itself in a loop has the last name in the end.
  */
 TEST_DEV(durable, small_ones_start_anew)
@@ -450,12 +454,12 @@ TEST_DEV(durable, small_ones_start_anew)
 	static const uint32_t kib[] = { 64, 128, 256 };
 	char name[TB_COMM_LEN];
 	struct tb_query q;
-	struct told t;
+	struct names t;
 	uint32_t i, n;
 
 	for (i = 0; i < sizeof(kib) / sizeof(kib[0]); i++) {
-		ASSERT_TRUE(tell_init(&t, &self->s));
-		self->s.event = tell;
+		ASSERT_TRUE(names_init(&t, &self->s));
+		self->s.event = take_event;
 		self->s.ctx = &t;
 		self->config.mode = TB_MODE_CIRCULAR;
 		self->config.buffers = 64;
@@ -483,11 +487,11 @@ TEST_DEV(durable, small_ones_start_anew)
 		TH_LOG("%u of %u ids unknown; %llu records lost, what is older than %llu removed",
 		       t.unknown, t.seen, (unsigned long long)self->s.lost.records,
 		       (unsigned long long)self->s.lost.before);
-		/* who is not known is told */
+		/* the trace says that it lost the unknown ones */
 		EXPECT_TRUE(!t.unknown || self->s.lost.records || self->s.lost.before);
 		EXPECT_EQ(0, t.misnamed);
 		EXPECT_STREQ(name, t.comm[getpid()]);
-		tell_exit(&t);
+		names_exit(&t);
 		stream_free(&self->s);
 		self->s.provider = q.provider;
 		close(self->fd);
@@ -496,13 +500,13 @@ TEST_DEV(durable, small_ones_start_anew)
 	}
 }
 
-/* Of those that come later: the state of then, and the end; rolling blocks have gone to another. */
+/* Reads the durable blocks for a late reader; another one has the rolling blocks. */
 static bool drain_durable(int fd, struct stream *s)
 {
 	char block[16384];
 	ssize_t n;
 
-	/* no buffer is larger than that, no durable block either */
+	/* no block is larger */
 	while ((n = read(fd, block, sizeof(block))) > 0) {
 		struct tb_block *b = (void *)block;
 		ssize_t at, size = 1l << b->size_log2;
@@ -517,7 +521,7 @@ static bool drain_durable(int fd, struct stream *s)
 	return n == 0;
 }
 
-/* Blocks are taken and saved until the forking is over. */
+/* Reads and checks blocks until the forking is over. */
 static bool save_while_forking(int fd, struct stream *s)
 {
 	static char buf[1 << 20];
@@ -535,19 +539,19 @@ static bool save_while_forking(int fd, struct stream *s)
 	return true;
 }
 
-/* what a reader has saved makes room; who comes later gets the state of then */
+/* Saved blocks make room; a later reader gets the last state. */
 TEST_DEV(durable, streaming_recycles_what_is_saved)
 {
 	struct stream *second = calloc(1, sizeof(*second));
-	struct told t, later;
+	struct names t, later;
 	uint8_t selected;
 	struct tb_query q;
 	size_t i;
 	int fd;
 
 	ASSERT_NE(NULL, second);
-	ASSERT_TRUE(tell_init(&t, &self->s));
-	self->s.event = tell;
+	ASSERT_TRUE(names_init(&t, &self->s));
+	self->s.event = take_event;
 	self->s.ctx = &t;
 	self->config.buffers = 64;
 	self->config.durable_kib = 128;
@@ -561,27 +565,27 @@ TEST_DEV(durable, streaming_recycles_what_is_saved)
 	EXPECT_EQ(TB_STATE_RUNNING, q.state);
 	EXPECT_EQ(0, q.durable_lost);
 	EXPECT_EQ(0, self->s.durable_first);
-	EXPECT_TOLD(&t);
-	/* the next one, while it runs */
+	EXPECT_NAMES(&t);
+	/* the next reader */
 	close(self->fd);
 	fd = tb_open_as("durable", O_NONBLOCK);
 	ASSERT_LE(0, fd);
 	self->fd = fd;
 	stream_init(second);
-	ASSERT_TRUE(tell_init(&later, second));
+	ASSERT_TRUE(names_init(&later, second));
 	second->provider = q.provider;
-	second->event = tell;
+	second->event = take_event;
 	second->ctx = &later;
 	ASSERT_EQ(0, tb_stop(fd));
 	ASSERT_STREAM(drain_durable(fd, second), second);
-	/* on a slow host the state may have been written once more since, to make room */
+	/* on a slow host the state may have been written once more, to make room */
 	EXPECT_LE(1, second->inits);
 	EXPECT_LT(0, second->durable_first);
 	EXPECT_LT(10, later.threads);
 	EXPECT_STREQ("kthreadd", later.comm[2]);
 	EXPECT_NE(0, later.comm[getpid()][0]);
 	EXPECT_TRUE(second->ring[0].have_totals);
-	/* and one more, when it has stopped: the same */
+	/* one more reader, after the stop */
 	close(self->fd);
 	self->fd = tb_open_as("durable", O_NONBLOCK);
 	stream_free(second);
@@ -589,17 +593,17 @@ TEST_DEV(durable, streaming_recycles_what_is_saved)
 	ASSERT_STREAM(drain_durable(self->fd, second), second);
 	EXPECT_LE(1, second->inits);
 	EXPECT_TRUE(second->ring[0].have_totals);
-	/* what was recorded, not that nothing is now */
+	/* the selection is that of the recording, not the empty one of now */
 	for (i = selected = 0; i < sizeof(second->selected); i++)
 		selected |= second->selected[i];
 	EXPECT_NE(0, selected);
-	tell_exit(&t);
-	tell_exit(&later);
+	names_exit(&t);
+	names_exit(&later);
 	stream_free(second);
 	free(second);
 }
 
-/* Events of many descriptions that hardly ever occur here; how many. */
+/* Enables events with many descriptions that hardly ever occur here; returns how many. */
 static int enable_rare(int fd)
 {
 	static const char *const systems[] = {
@@ -618,7 +622,7 @@ static int enable_rare(int fd)
 	return all;
 }
 
-/* All events but those of which forking makes many; how many. */
+/* Enables all events but those that forking makes often; returns how many. */
 static int enable_most(int fd)
 {
 	static const char *const busy[] = {
@@ -637,7 +641,7 @@ static int enable_most(int fd)
 	return n;
 }
 
-/* A state that is much larger than the one before: what it makes room for is no part of it. */
+/* A state may be much larger than the one before it. */
 TEST_DEV(durable, a_state_that_has_grown)
 {
 	static char buf[1 << 20];
@@ -645,7 +649,7 @@ TEST_DEV(durable, a_state_that_has_grown)
 	uint64_t state;
 	ssize_t n;
 
-	/* how large is one? */
+	/* how large is a state with most events? */
 	self->config.buffers = 64;
 	ASSERT_EQ(0, configure(self->fd, &self->config));
 	ASSERT_LT(0, enable_most(self->fd));
@@ -656,7 +660,7 @@ TEST_DEV(durable, a_state_that_has_grown)
 	close(self->fd);
 	self->fd = tb_open_as("durable", O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	/* when it has to be written the old one is in the way, and more than there is to come */
+	/* the old state is still in the buffer when the new one must be written */
 	state = q.durable_used;
 	self->config.durable_kib = state / 1024 * 9 / 4;
 	self->config.durable_max_kib = 3 * self->config.durable_kib;
@@ -673,7 +677,7 @@ TEST_DEV(durable, a_state_that_has_grown)
 	ASSERT_EQ(0, tb_query(self->fd, &q));
 	TH_LOG("%llu of %llu KiB used", (unsigned long long)q.durable_used / 1024,
 	       (unsigned long long)q.durable_size / 1024);
-	/* at the latest ten seconds later somebody looks; all that there is has been saved by then */
+	/* the recorder looks every ten seconds; the reader has saved all records by then */
 	for (WAIT(self->s.inits > 1)) {
 		n = read(self->fd, buf, sizeof(buf));
 		if (n > 0)
@@ -682,8 +686,8 @@ TEST_DEV(durable, a_state_that_has_grown)
 			ASSERT_EQ(EAGAIN, errno);
 	}
 	if (self->s.inits < 2)
-		SKIP(return, "all had been recycled before a state was wanted");
-	/* nobody reads any more: it begins with a new state as often as it must */
+		SKIP(return, "all records were recycled before a state was needed");
+	/* without a reader a state is written as often as needed */
 	close(self->fd);
 	self->fd = tb_open_as("durable", O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
@@ -696,7 +700,7 @@ TEST_DEV(durable, a_state_that_has_grown)
 	EXPECT_EQ(0, q.durable_lost);
 }
 
-/* read() is in the middle of a block: others that are given back do not free it. */
+/* read() has returned a part of a block: releasing later blocks does not free it. */
 TEST_DEV(durable, half_read_stays)
 {
 	static char data[16384] __attribute__((aligned(8)));
@@ -739,13 +743,13 @@ TEST_DEV(durable, growth_shows_in_a_mapping)
 	struct tb_ref ref;
 	size_t bytes;
 	uint8_t *map;
-	struct told t;
+	struct names t;
 	int n;
 
-	ASSERT_TRUE(tell_init(&t, &self->s));
-	self->s.event = tell;
+	ASSERT_TRUE(names_init(&t, &self->s));
+	self->s.event = take_event;
 	self->s.ctx = &t;
-	/* one old event keeps everything */
+	/* one old event keeps all durable blocks */
 	self->config.mode = TB_MODE_CIRCULAR;
 	self->config.durable_kib = TB_DURABLE_KIB_MIN;
 	self->config.durable_max_kib = 8192;
@@ -757,12 +761,12 @@ TEST_DEV(durable, growth_shows_in_a_mapping)
 	ASSERT_NE(MAP_FAILED, map);
 	EXPECT_EQ(before.map_bytes, bytes);
 	EXPECT_LT(before.durable_size, before.durable_bytes);
-	/* there is nothing there yet */
+	/* there is no memory beyond the size yet */
 	signal(SIGBUS, on_bus);
 	if (!sigsetjmp(beyond, 1)) {
 		n = map[before.durable_offset + before.durable_size];
 		EXPECT_TRUE(false) {
-			TH_LOG("behind its end there is %d", n);
+			TH_LOG("beyond the end there is %d", n);
 		}
 	}
 	fire(0, 1);
@@ -781,18 +785,17 @@ TEST_DEV(durable, growth_shows_in_a_mapping)
 	}
 	EXPECT_EQ(-ENODATA, n);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
-	/* each has come and gone */
+	/* each thread has started and ended */
 	EXPECT_LT(2 * 5000, t.threads);
 	EXPECT_EQ(0, self->s.durable_first);
-	EXPECT_TOLD(&t);
+	EXPECT_NAMES(&t);
 	ASSERT_EQ(0, munmap(map, bytes));
-	tell_exit(&t);
+	names_exit(&t);
 }
 
 /* ---- order ------------------------------------------------------------ */
 
-/* block by block: whoever is in a rolling one was told of before it */
-/* Attaching many events takes long: records of threads leave room for the descriptions of events */
+/* Attaching many events takes long: records of threads leave room for their descriptions. */
 TEST_DEV(durable, starts_while_threads_come_and_go)
 {
 	int i;
@@ -801,7 +804,7 @@ TEST_DEV(durable, starts_while_threads_come_and_go)
 	self->config.durable_kib = 256;
 	self->config.durable_max_kib = 256;
 	ASSERT_EQ(0, configure(self->fd, &self->config));
-	/* events that threads which come and go do not cause */
+	/* events that forking does not cause */
 	ASSERT_LT(0, tb_enable(self->fd, "ext4"));
 	ASSERT_LE(0, tb_enable(self->fd, "xen"));
 	ASSERT_TRUE(begin_forking(UINT32_MAX / 4));
@@ -814,19 +817,20 @@ TEST_DEV(durable, starts_while_threads_come_and_go)
 	EXPECT_LT(0, self->s.descs);
 }
 
+/* Each thread in a rolling block is described before that block. */
 TEST_DEV(durable, told_before_seen)
 {
 	struct tb_ref ref;
 	size_t bytes;
 	uint8_t *map;
-	struct told t;
+	struct names t;
 	bool ended = false;
 	int n;
 
-	ASSERT_TRUE(tell_init(&t, &self->s));
-	self->s.event = tell;
+	ASSERT_TRUE(names_init(&t, &self->s));
+	self->s.event = take_event;
 	self->s.ctx = &t;
-	/* small ones, so that many are complete just when somebody forks; no number is missing */
+	/* small blocks, so that many are complete just when a thread forks; none is overwritten */
 	self->config.policy = TB_POLICY_DROP;
 	self->config.buffers = TB_BUFFERS_MAX;
 	self->config.elements = TB_BUFFER_ELEMENTS_MIN;
@@ -854,10 +858,10 @@ TEST_DEV(durable, told_before_seen)
 		}
 	}
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
-	EXPECT_TOLD(&t);
+	EXPECT_NAMES(&t);
 	EXPECT_LT(forks(), t.threads);
 	ASSERT_EQ(0, munmap(map, bytes));
-	tell_exit(&t);
+	names_exit(&t);
 }
 
 TEST_HARNESS_MAIN

@@ -4,7 +4,7 @@
 # test_history.sh - 'start --history' keeps the last events in limited memory. If this is broken,
 # the memory grows beyond what was asked for, or a snapshot lacks events without saying so.
 #
-# A second provider records the same events into a file. What the history has is a suffix of that.
+# A second provider records the same events into a file. The history must be a part of that.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -28,7 +28,8 @@ load()
 	:
 }
 
-# The most bytes that the files had together, to the file 'most', until the file 'watched' has gone
+# watch: writes the most bytes that the files had together to the file 'most'; ends with the file
+# 'watched'
 watch()
 {
 	most=0
@@ -45,7 +46,7 @@ recorder()
 	head -n 1 $folder/pid
 }
 
-# ended PROCESS FILE: the process, and its pid file
+# ended PROCESS FILE: the process has gone, and its pid file
 ended()
 {
 	! [ -e "/proc/$1" ] && ! [ -e "$2" ]
@@ -77,7 +78,7 @@ thrown_away()
 	load 1
 	rm watched
 	until_it [ -s most ]
-	# what the load has started has ended: the last block does not get full
+	# the programs of the load have ended: the last block does not get full
 	sleep 1
 	sh -c 'printf last_one >"/proc/$$/comm"; sleep 0.01'
 	tracebuf snapshot -o thrown-later.tbuf && end_whole || return
@@ -111,7 +112,8 @@ not_running()
 	! tracebuf status | grep -q running
 }
 
-# At any moment, also within a write: what was in its hands is still in the buffers
+# The recorder is killed at any moment, also within a write: blocks that it had not written are
+# still in the buffers.
 killed()
 {
 	for i in 1 2 3; do
@@ -132,7 +134,7 @@ forgotten()
 	! ls $folder/part-*.tbuf 2>/dev/null
 }
 
-# Files of 1 s, 4 s long
+# The history has files of 1 s, and keeps 4 s.
 by_time()
 {
 	tracebuf start --history 4 -e sched_switch && sleep 9 && tracebuf snapshot -o time.tbuf &&
@@ -183,9 +185,9 @@ if in_guest; then
 	insmod "$TRACEBUF_KO" || exit 1
 fi
 check "a small history while another recorder has all" thrown_away
-check "its files never take more than --memory" memory_kept
+check "the files never take more than --memory" memory_kept
 check "a second recorder is refused" second_refused
-check "stop ends it, save gets it, more than once" stopped
+check "stop ends the recorder; save works more than once" stopped
 check "the recorder is killed" killed
 check "the next start deletes the history" forgotten
 check "a history by time" by_time
@@ -195,8 +197,8 @@ if in_guest; then
 fi
 judge "a snapshot is one recording, and its events are part of the whole one" \
 	part_of thrown-whole.tbuf thrown-part.tbuf
-judge "a later one, too" part_of thrown-whole.tbuf thrown-later.tbuf
-judge "up to the snapshot" up_to_now
+judge "a later snapshot, too" part_of thrown-whole.tbuf thrown-later.tbuf
+judge "a snapshot has the events up to its start" up_to_now
 judge "the events that a killed recorder leaves are part of the whole recording" all_killed
 judge "--history limits the time" span time.tbuf 3 7
 finish

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processors that go away and come back while something is recorded, and
- * recordings of some processors only (tb_config.cpus).
+ * CPUs that go offline and come back during a recording, and recordings of some CPUs only
+ * (tb_config.cpus). If a test fails, events around hotplug are lost or stuck, or a CPU that the
+ * user left out is recorded.
  */
 #include <sys/mman.h>
 
@@ -47,7 +48,7 @@ static int only(int fd, uint32_t mode, uint32_t buffers, uint8_t cpus)
 	return configure(fd, mode, buffers, &cpus, 1);
 }
 
-/* The fired numbers by CPU. */
+/* The fired events of each CPU. */
 struct fired {
 	const struct stream *s;
 	uint32_t count[STREAM_CPUS];
@@ -72,7 +73,7 @@ static void follow(struct fired *f, struct stream *s)
 	s->ctx = f;
 }
 
-/* Fires on CPU 1, from which it comes back. */
+/* Fires on CPU 1, then returns to CPU 0. */
 static bool fire_on_1(uint32_t first, uint32_t count)
 {
 	if (pin(1))
@@ -81,7 +82,7 @@ static bool fire_on_1(uint32_t first, uint32_t count)
 	return !pin(0);
 }
 
-/* All that can be taken now, without a flush; blocks, or -errno. */
+/* Takes all complete blocks, without a flush. Returns how many, or -errno. */
 static int take(int fd, struct stream *s, const char *at)
 {
 	struct tb_ref ref;
@@ -102,7 +103,7 @@ static void see_clock(void *ctx, const struct stream_event *e)
 	*seen += e->id == TB_EV_CLOCK && !e->durable;
 }
 
-/* The clocks are tied together now and then, also where nobody records who does that. */
+/* A recording of some CPUs has ties of the clocks, wherever the thread that makes them runs. */
 TEST_DEV(hotplug, clocks_of_some_processors)
 {
 	uint32_t seen = 0;
@@ -127,7 +128,7 @@ TEST_DEV(hotplug, clocks_of_some_processors)
 
 /* ---- load ------------------------------------------------------------- */
 
-/* Numbers on whichever CPU there is, with interrupts in between. */
+/* Fires on a CPU, or elsewhere while it is offline, with interrupts in between. */
 struct load {
 	pthread_t thread;
 	int cpu;
@@ -141,7 +142,7 @@ static void *load_main(void *arg)
 	uint32_t n = 0;
 
 	while (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)) {
-		pin(l->cpu);		/* if it is there */
+		pin(l->cpu);		/* fails while it is offline */
 		fire(n, 20);
 		n += 20;
 		nanosleep(&us, NULL);
@@ -153,7 +154,7 @@ struct accounting {
 	uint64_t attempted, overwritten, dropped, delivered, blocks;
 };
 
-/* Do the totals go forward, and agree? */
+/* Do the counts only grow, and add up? */
 static bool accounting_go_on(int fd, uint32_t cpu, struct accounting *b)
 {
 	struct tb_stats st;
@@ -175,7 +176,7 @@ static bool accounting_go_on(int fd, uint32_t cpu, struct accounting *b)
 	return ok;
 }
 
-/* Three times away and back, with events everywhere. In streaming mode blocks are taken meanwhile. */
+/* CPU 1 goes offline and comes back three times, with events everywhere. */
 static void under_load(struct __test_metadata *_metadata, int fd, struct stream *s,
 		       uint32_t mode)
 {
@@ -212,7 +213,7 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 		ASSERT_TRUE(set_online(1, false));
 		ASSERT_TRUE(accounting_go_on(fd, 1, &accounting[1]));
 		before = accounting[1].attempted;
-		/* all it has can be had, without a flush */
+		/* all blocks of CPU 1 are there without a flush */
 		ASSERT_LE(0, take(fd, s, at)) {
 			TH_LOG("stream: %s", s->error);
 		}
@@ -220,7 +221,7 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 		if (mode == TB_MODE_STREAMING)
 			EXPECT_EQ(0, st.pending);
 		EXPECT_EQ(ELEMENTS, st.fill);
-		/* the other goes on, this one is still */
+		/* CPU 0 goes on, CPU 1 has no events */
 		for (i = 0; i < 20; i++) {
 			ASSERT_LE(0, take(fd, s, at)) {
 				TH_LOG("stream: %s", s->error);
@@ -236,7 +237,7 @@ static void under_load(struct __test_metadata *_metadata, int fd, struct stream 
 		__atomic_store_n(&load[i].stop, true, __ATOMIC_RELEASE);
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_join(load[i].thread, NULL));
-	/* the last word, with nothing after it that could overwrite it */
+	/* a last event on CPU 1, with nothing after it that could overwrite it */
 	ASSERT_LT(0, tb_select(fd, TB_SELECT_DISABLE, "sched", 0));
 	ASSERT_LT(0, tb_select(fd, TB_SELECT_DISABLE, "irq", 0));
 	ASSERT_LT(0, tb_select(fd, TB_SELECT_DISABLE, "timer", 0));
@@ -262,7 +263,7 @@ TEST_DEV(hotplug, circular_under_load)
 	under_load(_metadata, self->fd, &self->s, TB_MODE_CIRCULAR);
 }
 
-/* ---- offline at the time ---------------------------------------------- */
+/* ---- offline at configure and start ------------------------------------ */
 
 TEST_DEV(hotplug, offline_at_configure_and_start)
 {
@@ -275,7 +276,7 @@ TEST_DEV(hotplug, offline_at_configure_and_start)
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	EXPECT_EQ(0, tb_flush(self->fd, 1));
 	fire(0, 3);
-	/* it has its ring at once */
+	/* CPU 1 has its ring at once */
 	ASSERT_TRUE(set_online(1, true));
 	ASSERT_TRUE(fire_on_1(0, 7));
 	ASSERT_TRUE(set_online(1, false));
@@ -286,7 +287,7 @@ TEST_DEV(hotplug, offline_at_configure_and_start)
 	EXPECT_EQ(7, f.count[1]);
 }
 
-/* Not a buffer is closed for it: there is but one. */
+/* There is one buffer: going offline must not close it. */
 TEST_DEV(hotplug, oneshot_goes_on)
 {
 	struct fired f;
@@ -298,7 +299,7 @@ TEST_DEV(hotplug, oneshot_goes_on)
 	ASSERT_TRUE(fire_on_1(0, 3));
 	ASSERT_TRUE(set_online(1, false));
 	ASSERT_TRUE(set_online(1, true));
-	/* threads of the hotplug machinery may have taken the rest */
+	/* threads of CPU hotplug may have filled the rest */
 	ASSERT_TRUE(fire_on_1(3, 100));
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
@@ -306,20 +307,20 @@ TEST_DEV(hotplug, oneshot_goes_on)
 	EXPECT_EQ(1, self->s.ring[1].totals.blocks);
 	EXPECT_LE(3, f.count[1]);
 	EXPECT_LE(103, self->s.ring[1].totals.attempted);
-	/* full to within an event: nothing had closed it */
+	/* full to within an event: hotplug has not closed the buffer */
 	EXPECT_LE(PER_BLOCK - 2, self->s.ring[1].totals.recorded);
 }
 
 /* ---- some CPUs only --------------------------------------------------- */
 
-/* Does a load from @at get SIGBUS?  In a child. */
+/* Does a read at @offset get SIGBUS? A child tries. */
 static bool is_hole(int fd, const struct tb_query *q, uint64_t offset)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* the parent's mapping is not inherited */
+		/* a child does not inherit the mapping */
 		const char *at = mmap(NULL, q->map_bytes, PROT_READ, MAP_SHARED, fd, 0);
 
 		signal(SIGBUS, SIG_DFL);
@@ -346,7 +347,7 @@ TEST_DEV(hotplug, only_these_are_recorded)
 		ASSERT_EQ(0, tb_query(self->fd, &q));
 		fire(0, 20);
 		ASSERT_TRUE(fire_on_1(0, 30));
-		/* the other is not there: not recorded, not counted, nothing to be seen */
+		/* the other CPU is not recorded, not counted, and not in the mapping */
 		ASSERT_EQ(0, tb_stats(self->fd, !cpu, &st));
 		EXPECT_EQ(0, st.attempted);
 		EXPECT_EQ(0, st.dropped);
@@ -378,7 +379,7 @@ TEST_DEV(hotplug, with_a_set)
 	struct fired f;
 	uint32_t set;
 
-	/* the one that goes away is in it, or is not */
+	/* the CPU that goes offline is recorded, or is not */
 	for (set = 1; set <= 2; set++) {
 		stream_free(&self->s);
 		follow(&f, &self->s);
@@ -399,7 +400,7 @@ TEST_DEV(hotplug, with_a_set)
 		EXPECT_EQ(set == 1 ? 10 : 0, f.count[0]);
 		EXPECT_EQ(set == 2 ? 12 : 0, f.count[1]);
 	}
-	/* one that is away now can be chosen */
+	/* a CPU that is offline can be chosen */
 	ASSERT_TRUE(set_online(1, false));
 	stream_free(&self->s);
 	follow(&f, &self->s);
@@ -420,16 +421,16 @@ TEST_DEV(hotplug, bad_sets)
 
 	ASSERT_EQ(0, only(self->fd, 0, 4, 1));
 	ASSERT_EQ(0, tb_query(self->fd, &before));
-	/* nobody */
+	/* no CPU */
 	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1));
 	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1024));
-	/* one without the other */
+	/* a mask or a size that is missing or too large */
 	mask[0] = 1;
 	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 0));
 	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, NULL, 1));
 	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1025));
 	EXPECT_EQ(-EFAULT, configure(self->fd, 0, 8, (void *)8, 1));
-	/* nobody can have so many */
+	/* CPUs that do not exist */
 	mask[1023] = 0x80;
 	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, 1024));
 	mask[1023] = 0;
@@ -437,7 +438,7 @@ TEST_DEV(hotplug, bad_sets)
 	EXPECT_EQ(-EINVAL, configure(self->fd, 0, 8, mask, before.nr_cpus / 8 + 1));
 	ASSERT_EQ(0, tb_query(self->fd, &after));
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
-	/* longer than needed is fine, and so is none: all */
+	/* a longer mask than needed is fine; no mask means all CPUs */
 	memset(mask, 0, sizeof(mask));
 	mask[0] = 1;
 	EXPECT_EQ(0, configure(self->fd, 0, 8, mask, 1024));

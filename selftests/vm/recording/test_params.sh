@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Loading, unloading, and every module parameter, good and bad: what insmod
-# says, what the kernel log says, what /sys/module shows, and that "insmod
-# events=..." and "cat" are a complete use.
+# Loading, unloading, and each module parameter, legal and illegal: the messages of insmod and of
+# the kernel log, and the values in /sys/module; "insmod events=..." and "cat" are a complete use.
+# If this fails, the module takes a wrong value in silence, or cannot be unloaded.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -31,7 +31,7 @@ unload()
 	rmmod tracebuf && gone
 }
 
-# Loads with one parameter that is good, which can then be read back.
+# good PARAMETER...: loads with these, and reads their values back.
 good()
 {
 	load "$@" || return
@@ -62,7 +62,7 @@ bad()
 	gone
 }
 
-# What insmod itself says: EINVAL is "Invalid parameters".
+# says_invalid PARAMETER...: insmod says "Invalid parameters", which is EINVAL.
 says_invalid()
 {
 	load "$@" 2>"$tmp/says" && return 1
@@ -70,8 +70,8 @@ says_invalid()
 	grep -q 'Invalid parameters' "$tmp/says"
 }
 
-# A file of blocks, from a recording that goes on: starts with the magic
-# number, and has whole blocks of 16 KiB.
+# blocks FILE: a recording that went on begins with the magic number, and has whole blocks of 16
+# KiB.
 blocks()
 {
 	[ "$(head -c 4 "$1")" = TBUF ] && [ $(($(stat -c %s "$1") % 16384)) = 0 ]
@@ -82,7 +82,7 @@ insmod_and_cat()
 	load events=sched,irq || return
 	timeout 300 dd if=$dev of="$tmp/trace" bs=1M count=4 iflag=fullblock 2>/dev/null &
 	pid=$!
-	# work until it has several rolling blocks
+	# run programs until the file has several rolling blocks
 	i=0
 	while kill -0 $pid 2>/dev/null && [ $i -lt 3000 ]; do
 		/bin/true
@@ -116,12 +116,12 @@ no_state()
 	load events=irq state=1 flush_ms=50 || return
 	head -c 16384 $dev >"$tmp/with" || return
 	unload || return
-	# all threads there are; without: only those that came by
+	# with the state: all threads; without: only those that ran
 	for comm in kthreadd kdevtmpfs oom_reaper khungtaskd kcompactd0; do
 		grep -qa $comm "$tmp/with" || { echo "no $comm"; return 1; }
 		grep -qa $comm "$tmp/without" || return 0
 	done
-	echo "all of them came by"
+	echo "all of these threads ran"
 	return 1
 }
 
@@ -168,8 +168,7 @@ load_twice()
 	grep -q 'File exists' "$tmp/says" && unload
 }
 
-# producer_mode_is MODE PARAMETER...: what comes of it
-# what programs may do with the provider
+# programs_may LIMIT PARAMETER...: status shows LIMIT for programs, and it holds.
 programs_may()
 {
 	wanted=$1
@@ -183,6 +182,7 @@ programs_may()
 	return $result
 }
 
+# producer_mode_is MODE PARAMETER...: the node for programs has MODE.
 producer_mode_is()
 {
 	wanted=$1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Providers: making and removing them by name, attaching to them, every error
- * of that, and that each has configuration, events, CPUs and memory of its own.
+ * Providers: they are created, found, attached to and destroyed by name, and each has
+ * configuration, events, memory and a stream of its own. If a test fails, one recording disturbs
+ * another, or the memory of a removed provider is lost.
  */
 #include <sys/mman.h>
 
@@ -86,7 +87,7 @@ TEST_DEV(provider, create_list_destroy)
 	ASSERT_EQ(0, destroy(self->fd, "one"));
 	EXPECT_EQ(-ENOENT, destroy(self->fd, "one"));
 	EXPECT_EQ(-ENOENT, tb_provider_at(self->fd, 1, &info));
-	/* the name is free; another id, so that traces do not mix */
+	/* the name is free again; the new id keeps traces apart */
 	again = create(self->fd, "one");
 	ASSERT_LT(0, again);
 	EXPECT_NE(id, again);
@@ -115,7 +116,7 @@ TEST_DEV(provider, names)
 			TH_LOG("'%s'", bad[i]);
 		}
 	}
-	/* not terminated */
+	/* names without an end */
 	memset(r.name, 'a', sizeof(r.name));
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_PROVIDER, &r));
 	EXPECT_EQ(EINVAL, errno);
@@ -147,7 +148,7 @@ TEST_DEV(provider, bad_addresses)
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ATTACH, 8));
 	EXPECT_EQ(EFAULT, errno);
-	/* the id cannot be told: nothing is left behind */
+	/* the kernel cannot return the id: it leaves no provider behind */
 	r->op = TB_PROVIDER_CREATE;
 	strcpy(r->name, "one");
 	ASSERT_EQ(0, mprotect(r, 4096, PROT_READ));
@@ -168,7 +169,7 @@ TEST_DEV(provider, no_more_than_TB_PROVIDERS_MAX)
 		ASSERT_LT(0, create(self->fd, name));
 	}
 	EXPECT_EQ(-ENOSPC, create(self->fd, "more"));
-	/* the name comes first */
+	/* an existing name is refused first */
 	EXPECT_EQ(-EEXIST, create(self->fd, "p7"));
 	ASSERT_EQ(0, tb_provider_at(self->fd, TB_PROVIDERS_MAX - 1, &info));
 	EXPECT_STREQ(name, info.name);
@@ -188,12 +189,12 @@ TEST_DEV(provider, destroy_while_in_use)
 	ASSERT_LE(0, two);
 	EXPECT_EQ(-EBUSY, destroy(self->fd, "one"));
 	EXPECT_EQ(-EBUSY, destroy(one, "one"));
-	/* and it goes on */
+	/* the refused calls change nothing */
 	ASSERT_EQ(0, tb_start(one, TB_START_NO_STATE));
 	EXPECT_EQ(-EBUSY, destroy(self->fd, "one"));
 	EXPECT_EQ(TB_STATE_RUNNING, tb_state(two));
 	close(two);
-	/* one's own file does not count */
+	/* the caller's own file does not count */
 	EXPECT_EQ(-EBUSY, destroy(self->fd, "one"));
 	ASSERT_EQ(0, destroy(one, "one"));
 	EXPECT_EQ(-ENOENT, tb_provider_at(self->fd, 1, &info));
@@ -220,7 +221,7 @@ TEST_DEV(provider, destroyed_with_a_mapping)
 	ASSERT_NE(MAP_FAILED, header);
 	ASSERT_EQ(0, destroy(fd, "one"));
 	close(fd);
-	/* as long as it is mapped it is there */
+	/* the memory stays as long as it is mapped */
 	EXPECT_GE(~0ull, *(volatile uint64_t *)header);
 	EXPECT_EQ(0, munmap(header, bytes));
 }
@@ -240,7 +241,7 @@ TEST_DEV(provider, attach_once)
 	EXPECT_EQ(-EBUSY, tb_attach(fd, "two"));
 	EXPECT_EQ(-EBUSY, tb_attach(fd, "one"));
 	EXPECT_EQ(-EBUSY, tb_attach(fd, "kernel"));
-	/* what did not come about holds nothing */
+	/* failed calls hold no provider */
 	EXPECT_EQ(0, destroy(self->fd, "two"));
 	close(fd);
 	EXPECT_EQ(0, destroy(self->fd, "one"));
@@ -260,7 +261,7 @@ TEST_DEV(provider, attach_before_anything_that_binds)
 	for (i = 0; i < 5; i++) {
 		fd = tb_open(O_NONBLOCK);
 		ASSERT_LE(0, fd);
-		/* looking and setting up do not */
+		/* querying and configuring do not bind */
 		EXPECT_EQ(0, tb_query(fd, &q));
 		EXPECT_EQ(0, tb_stats(fd, 0, &st));
 		EXPECT_EQ(0, tb_configure(fd, 0, 0, 0, 0));
@@ -292,7 +293,7 @@ TEST_DEV(provider, attach_before_anything_that_binds)
 	}
 }
 
-/* ---- each for itself -------------------------------------------------- */
+/* ---- independence ----------------------------------------------------- */
 
 struct counted {
 	struct stream *s;
@@ -309,7 +310,7 @@ static void count(void *ctx, const struct stream_event *e)
 		c->calls += stream_value(c->s, e, "id") == NR_NOWHERE;
 }
 
-/* A recording with the id of @fd's provider, to its end. */
+/* Reads the recording of @fd's provider to its end. */
 static bool collect(int fd, struct counted *c)
 {
 	struct tb_query q;
@@ -348,7 +349,7 @@ TEST_DEV(provider, configuration_is_its_own)
 	close(fd);
 }
 
-/* the same tracepoint, three times, each in its own way */
+/* Three providers record one tracepoint, each in its own way. */
 TEST_DEV(provider, one_tracepoint_for_three)
 {
 	static const struct {
@@ -373,7 +374,7 @@ TEST_DEV(provider, one_tracepoint_for_three)
 		ASSERT_EQ(0, tb_start(fd[i], TB_START_NO_STATE));
 	for (i = 0; i < 100; i++)
 		syscall(NR_NOWHERE, i);
-	/* without one of them the others go on */
+	/* when one stops, or disables the event, the others go on */
 	ASSERT_EQ(0, tb_stop(fd[0]));
 	ASSERT_EQ(1, tb_select(fd[2], TB_SELECT_DISABLE, "sys_enter", 0));
 	for (i = 0; i < 100; i++)
@@ -465,74 +466,7 @@ TEST_DEV(provider, stop_on_close_is_for_its_own)
 	EXPECT_EQ(TB_STATE_RUNNING, tb_state(self->fd));
 }
 
-/* ---- CPUs ------------------------------------------------------------- */
-
-static int configure_cpus(int fd, const void *mask, uint32_t bytes)
-{
-	struct tb_config c = { .cpus = (uintptr_t)mask, .cpus_bytes = bytes };
-
-	return ioctl(fd, TB_IOC_CONFIGURE, &c) ? -errno : 0;
-}
-
-TEST_DEV(provider, only_some_cpus)
-{
-	uint8_t mask[2048] = { 2 };
-	struct tb_stats st;
-	int fd = tb_open_as("one", 0);
-
-	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		SKIP(return, "one processor");
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, configure_cpus(fd, mask, 1));
-	ASSERT_EQ(1, tb_enable(fd, FIRE_EVENT));
-	ASSERT_EQ(0, tb_start(fd, TB_START_NO_STATE));
-	fire(0, 10);
-	ASSERT_EQ(0, pin(1));
-	fire(10, 20);
-	EXPECT_EQ(-EINVAL, tb_flush(fd, 0));
-	EXPECT_EQ(0, tb_flush(fd, 1));
-	ASSERT_EQ(0, tb_stop(fd));
-	ASSERT_EQ(0, tb_stats(fd, 0, &st));
-	EXPECT_EQ(0, st.attempted);
-	ASSERT_EQ(0, tb_stats(fd, 1, &st));
-	EXPECT_LE(20, st.attempted);
-	close(fd);
-}
-
-TEST_DEV(provider, cpus_that_cannot_be)
-{
-	uint8_t mask[2048] = { 0 };
-	int fd = tb_open_as("one", 0);
-
-	ASSERT_LE(0, fd);
-	/* none; too many; one that is not possible; half of the pair */
-	EXPECT_EQ(-EINVAL, configure_cpus(fd, mask, 8));
-	mask[0] = 1;
-	EXPECT_EQ(-EINVAL, configure_cpus(fd, mask, 1025));
-	EXPECT_EQ(0, configure_cpus(fd, mask, 1024));
-	mask[1023] = 0x80;
-	EXPECT_EQ(-EINVAL, configure_cpus(fd, mask, 1024));
-	EXPECT_EQ(-EINVAL, configure_cpus(fd, mask, 0));
-	EXPECT_EQ(-EINVAL, configure_cpus(fd, NULL, 8));
-	EXPECT_EQ(-EFAULT, configure_cpus(fd, (void *)8, 8));
-	close(fd);
-}
-
 /* ---- memory ----------------------------------------------------------- */
-
-static long available_kib(void)
-{
-	FILE *f = fopen("/proc/meminfo", "r");
-	char line[128];
-	long kib = -1;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %ld kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib;
-}
 
 TEST_DEV(provider, memory_comes_back)
 {
@@ -540,7 +474,7 @@ TEST_DEV(provider, memory_comes_back)
 	int i, fd;
 
 	for (i = 0; i < 60; i++) {
-		/* what the first ones leave in caches is not lost */
+		/* the first rounds fill caches */
 		if (i == 10)
 			before = available_kib();
 		fd = tb_open_as("one", 0);
@@ -554,7 +488,7 @@ TEST_DEV(provider, memory_comes_back)
 		ASSERT_EQ(0, destroy(fd, "one"));
 		close(fd);
 	}
-	/* 50 times 8 MiB a processor, had it been kept */
+	/* lost memory would be 50 times 4 MiB for each CPU */
 	for (WAIT(after > before - 64 * 1024))
 		after = available_kib();
 	EXPECT_LT(before - 64 * 1024, after);

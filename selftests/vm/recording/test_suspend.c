@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine goes to sleep, as far as a test of the kernel's own goes there (pm_test): a recording
- * that reads the processor's counter pauses, tells of what it missed, and goes on; with
- * times that do not go backwards, even if the counter does.
+ * The machine suspends as far as the kernel's own test (pm_test) goes. A recording that reads the
+ * CPU's counter pauses, counts what it missed, and goes on; times do not go backwards, even if the
+ * counter does. If a test fails, traces over a suspend have wrong times, or hide losses.
  *
- * TRACEBUF_SLEEP names a deeper level than "freezer"; selftests/recover/suspend.sh sets it.
- *
- * The last needs tracebuf.ko as "make torture" builds it: test_suspend_jump.sh.
+ * TRACEBUF_SLEEP names a deeper level than "freezer"; selftests/recover/suspend.sh sets it. The
+ * last test needs tracebuf.ko as "make torture" builds it: test_suspend_jump.sh.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,21 +20,9 @@
 
 DEVICE_FIXTURE(suspend)
 
-/* The clock that programs are told to read, before a nap and behind it */
+/* The clock that programs are told to read, before and after a nap. */
 static const volatile struct tb_producer_page *page;
 static uint32_t told[2];
-
-static bool say(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool ok;
-
-	if (fd < 0)
-		return false;
-	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	close(fd);
-	return ok;
-}
 
 static bool can(void)
 {
@@ -43,28 +30,28 @@ static bool can(void)
 }
 
 /*
- * Everybody is frozen for a second, and notified before and after; at deeper levels devices and
- * processors are suspended in between.
+ * Suspends for a second: the kernel freezes all tasks, with notifications before and after. Deeper
+ * levels suspend devices and CPUs, too.
  */
 static bool nap(void)
 {
 	const char *level = getenv("TRACEBUF_SLEEP");
 	bool ok;
 
-	/* whole seconds; five unless it is said */
-	say("/sys/module/suspend/parameters/pm_test_delay", "1");
-	ok = say("/sys/power/pm_test", level ? level : "freezer") &&
-	     say("/sys/power/state", level ? "mem" : "freeze");
-	return say("/sys/power/pm_test", "none") && ok;
+	/* in whole seconds; five by default */
+	write_file("/sys/module/suspend/parameters/pm_test_delay", "1");
+	ok = write_file("/sys/power/pm_test", level ? level : "freezer") &&
+	     write_file("/sys/power/state", level ? "mem" : "freeze");
+	return write_file("/sys/power/pm_test", "none") && ok;
 }
 
 struct seen {
 	const struct stream *s;
 	uint32_t next;			/* number of a fired event */
 	uint64_t last;			/* its time */
-	uint64_t nap;			/* between N and N - 1 */
-	uint64_t dropped, first, end;	/* the gap that tells of drops */
-	uint64_t ties;			/* of the clocks, durable */
+	uint64_t nap;			/* time between events N - 1 and N */
+	uint64_t dropped, first, end;	/* the gap that counts drops */
+	uint64_t ties;			/* of the clocks, in durable blocks */
 	uint64_t tie[16];
 };
 
@@ -107,7 +94,7 @@ static uint64_t dropped(int fd)
 	return sum;
 }
 
-/* The processor's, asked for by its name: that it stops in idle states is no matter here. */
+/* The CPU's counter, by its name: it may be used even if it stops in idle states. */
 static uint32_t counter(int fd)
 {
 	struct tb_config c = { .clock = TB_CLOCK_TSC };
@@ -134,13 +121,13 @@ static void sleep_once(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) 
 	told[0] = page ? page->targets[0].clock : 0;
 	ASSERT_TRUE(nap());
 	told[1] = page ? page->targets[0].clock : 0;
-	/* an event on each CPU: the block that it opens tells of the drops before */
+	/* an event on each CPU opens a block, which counts the drops before it */
 	for (cpu = sysconf(_SC_NPROCESSORS_ONLN); cpu--; )
 		ASSERT_EQ(0, pin(cpu));
 	fire(N, N);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
-	/* the checker knows that times do not go backwards, and adds up the counts */
+	/* the checker requires that times do not go backwards, and that counts add up */
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 	EXPECT_EQ(2 * N, seen->next);
 }
@@ -151,10 +138,10 @@ static void paused(struct __test_metadata *_metadata, const struct seen *seen, i
 
 	TH_LOG("%llu dropped, told of %llu; %llu ties", (unsigned long long)dropped(fd),
 	       (unsigned long long)seen->dropped, (unsigned long long)seen->ties);
-	/* a second of timers and kernel threads */
+	/* timers and kernel threads make events for a second */
 	EXPECT_LT(0, seen->dropped);
 	EXPECT_EQ(dropped(fd), seen->dropped);
-	/* the start, before, after, the end; the gap reaches from one to the other */
+	/* ties at the start, before the nap, after it, and at the end; the gap spans the nap */
 	ASSERT_EQ(4, seen->ties);
 	for (i = 1; i < seen->ties; i++)
 		EXPECT_LT(seen->tie[i - 1], seen->tie[i]);
@@ -169,7 +156,7 @@ TEST_DEV(suspend, pauses_and_goes_on)
 	struct seen seen;
 
 	if (!can())
-		SKIP(return, "this kernel cannot");
+		SKIP(return, "this kernel has no pm_test");
 	sleep_once(_metadata, self, &seen, counter(self->fd), TB_MODE_STREAMING);
 	if (self->s.init.clock == TB_CLOCK_MONO)
 		SKIP(return, "no counter that can be used as a clock");
@@ -181,7 +168,7 @@ TEST_DEV(suspend, oneshot_too)
 	struct seen seen;
 
 	if (!can())
-		SKIP(return, "this kernel cannot");
+		SKIP(return, "this kernel has no pm_test");
 	sleep_once(_metadata, self, &seen, counter(self->fd), TB_MODE_ONESHOT);
 	if (self->s.init.clock == TB_CLOCK_MONO)
 		SKIP(return, "no counter that can be used as a clock");
@@ -193,12 +180,12 @@ TEST_DEV(suspend, kernels_clock_does_not_pause)
 	struct seen seen;
 
 	if (!can())
-		SKIP(return, "this kernel cannot");
+		SKIP(return, "this kernel has no pm_test");
 	sleep_once(_metadata, self, &seen, TB_CLOCK_MONO, TB_MODE_STREAMING);
 	EXPECT_EQ(0, dropped(self->fd));
 }
 
-/* Twice: what is added to the counter is added to. */
+/* Twice: the corrections of the counter add up. */
 TEST_DEV(suspend, counter_begins_anew)
 {
 	struct producer p;
@@ -206,7 +193,7 @@ TEST_DEV(suspend, counter_begins_anew)
 	int i;
 
 	if (!can())
-		SKIP(return, "this kernel cannot");
+		SKIP(return, "this kernel has no pm_test");
 	if (access(ANEW, W_OK))
 		SKIP(return, "no clock_anew: make torture, test_suspend_jump.sh");
 	ASSERT_EQ(0, producer_open(&p, "kernel", 4096, 4));
@@ -214,14 +201,14 @@ TEST_DEV(suspend, counter_begins_anew)
 	for (i = 0; i < 2; i++) {
 		stream_free(&self->s);
 		stream_init(&self->s);
-		ASSERT_TRUE(say(ANEW, "1"));
+		ASSERT_TRUE(write_file(ANEW, "1"));
 		sleep_once(_metadata, self, &seen, counter(self->fd), TB_MODE_STREAMING);
 		ASSERT_NE(TB_CLOCK_MONO, self->s.init.clock);
-		/* programs cannot read a counter that has begun anew */
+		/* programs cannot read a counter that has started anew */
 		EXPECT_EQ(i ? TB_CLOCK_MONO : self->s.init.clock, told[0]);
 		EXPECT_EQ(TB_CLOCK_MONO, told[1]);
 		paused(_metadata, &seen, self->fd);
-		/* about as long as it lasted: more than half a second, less than half an hour */
+		/* about as long as the nap: between half a second and half an hour */
 		EXPECT_LT(self->s.init.frequency / 2, seen.nap);
 		EXPECT_GT(self->s.init.frequency * 1800, seen.nap);
 	}

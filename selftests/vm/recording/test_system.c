@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device among the rest of the system: who may open it, when the module
- * can go, memory that cannot be had, processors that come and go.
+ * The device as a part of the system: permissions to open it, unloading the module, lack of memory,
+ * CPUs that go offline. If a test fails, unprivileged users can trace the machine, or a recording
+ * takes the memory of everything else.
  */
 #include <grp.h>
 #include <linux/capability.h>
@@ -17,7 +18,7 @@ DEVICE_FIXTURE(system)
 
 /* ---- permissions ------------------------------------------------------ */
 
-/* In a child, as nobody with @caps: what open() says. */
+/* Returns the error of open() in a child that runs as nobody with @caps. */
 static int open_as_nobody(uint64_t caps)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -48,7 +49,7 @@ TEST_DEV(system, permissions)
 	EXPECT_EQ(0, st.st_uid);
 	EXPECT_EQ(EACCES, open_as_nobody(0));
 	EXPECT_EQ(EACCES, open_as_nobody(1ull << CAP_PERFMON));
-	/* the node alone is not enough */
+	/* a node that all may open is not enough */
 	ASSERT_EQ(0, chmod("/dev/tracebuf", 0666));
 	EXPECT_EQ(EPERM, open_as_nobody(0));
 	EXPECT_EQ(EPERM, open_as_nobody(1ull << CAP_SYS_PTRACE));
@@ -79,7 +80,7 @@ TEST_DEV(system, module_stays_while_open)
 
 /* ---- memory ----------------------------------------------------------- */
 
-/* Does the kernel log have a line with all of these? */
+/* Does one line of the kernel log have all of these? */
 static bool logged(const char *a, const char *b, const char *c)
 {
 	static char log[1 << 20];
@@ -99,27 +100,13 @@ static bool logged(const char *a, const char *b, const char *c)
 	return false;
 }
 
-static long available_kib(void)
-{
-	FILE *f = fopen("/proc/meminfo", "r");
-	char line[128];
-	long kib = -1;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %ld kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib;
-}
-
 TEST_DEV(system, memory_that_cannot_be_had_is_ENOMEM)
 {
 	struct tb_query before, after;
 	long kib, left = 0;
 
 	kib = available_kib();
-	/* 4096 of a MiB for each processor: more than a guest has */
+	/* 4096 buffers of a MiB for each CPU: more than a guest has */
 	if (kib > 4l << 20)
 		SKIP(return, "a machine with that much memory");
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 8, 128));
@@ -127,13 +114,13 @@ TEST_DEV(system, memory_that_cannot_be_had_is_ENOMEM)
 	EXPECT_EQ(-ENOMEM, tb_configure(self->fd, 0, 0, 4096, 65536));
 	EXPECT_TRUE(logged("tracebuf: kernel: no memory for ", "with 4096 buffers of 1048576 bytes",
 			   "are available"));
-	/* nothing is lost, nothing has changed */
+	/* no memory is lost, and nothing has changed */
 	for (WAIT(left > kib - 64 * 1024))
 		left = available_kib();
 	EXPECT_LT(kib - 64 * 1024, left);
 	ASSERT_EQ(0, tb_query(self->fd, &after));
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
-	/* and it still works */
+	/* the device still works */
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	fire(0, 100);
@@ -143,7 +130,7 @@ TEST_DEV(system, memory_that_cannot_be_had_is_ENOMEM)
 	EXPECT_LE(100, self->s.ring[0].events);
 }
 
-/* buffers of a MiB for each processor that are @percent of the memory */
+/* Returns how many buffers of a MiB, for each CPU, take @percent of the memory. */
 static uint32_t buffers_of(int percent)
 {
 	long pages = sysconf(_SC_PHYS_PAGES) / 100 * percent;
@@ -151,7 +138,7 @@ static uint32_t buffers_of(int percent)
 	return pages / ((1 << 20) / sysconf(_SC_PAGESIZE)) / sysconf(_SC_NPROCESSORS_CONF);
 }
 
-/* The buffers of all recordings leave half of the memory to others. */
+/* All recordings together leave half of the memory to others. */
 TEST_DEV(system, memory_of_all_is_limited)
 {
 	uint32_t buffers = buffers_of(30);
@@ -163,7 +150,7 @@ TEST_DEV(system, memory_of_all_is_limited)
 	EXPECT_EQ(-ENOMEM, tb_configure(other, 0, 0, buffers, 65536));
 	EXPECT_TRUE(logged("tracebuf: other: ", " MiB are too much: all providers may use ",
 			   "memory_percent=50"));
-	/* what is given back can be had */
+	/* memory that is given back can be used again */
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 8, 128));
 	EXPECT_EQ(0, tb_configure(other, 0, 0, buffers, 65536));
 	close(other);
@@ -173,19 +160,6 @@ TEST_DEV(system, memory_of_all_is_limited)
 }
 
 /* ---- processors ------------------------------------------------------- */
-
-static bool online(int cpu, bool on)
-{
-	char path[64];
-	bool ok;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	fd = open(path, O_WRONLY);
-	ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
-	close(fd);
-	return ok;
-}
 
 struct fired {
 	struct stream *s;
@@ -220,22 +194,22 @@ TEST_DEV(system, cpu_goes_and_comes_back)
 	ASSERT_EQ(0, pin(1));
 	fire(0, 20);
 	ASSERT_EQ(0, pin(0));
-	ASSERT_TRUE(online(1, false));
-	/* what its ring holds is there without a flush */
+	ASSERT_TRUE(set_online(1, false));
+	/* the events of CPU 1 are there without a flush */
 	while ((n = tb_acquire(self->fd, &ref, 1, 0)) == 1) {
 		ASSERT_STREAM(stream_block(&self->s, at + ref.offset, ref.bytes), &self->s);
 		ASSERT_EQ(1, tb_release(self->fd, &ref, 1));
 	}
 	EXPECT_EQ(0, n);
 	EXPECT_EQ(20, f.count[1]);
-	/* everything works while it is away */
+	/* everything works while it is offline */
 	EXPECT_EQ(0, tb_flush(self->fd, 1));
 	EXPECT_EQ(0, tb_flush(self->fd, -1));
 	fire(0, 5);
 	EXPECT_EQ(1, tb_enable(self->fd, "sched_switch"));
 	EXPECT_EQ(1, tb_select(self->fd, TB_SELECT_DISABLE, "sched_switch", 0));
 	/* it comes back, and its ring goes on */
-	ASSERT_TRUE(online(1, true));
+	ASSERT_TRUE(set_online(1, true));
 	ASSERT_EQ(0, pin(1));
 	fire(20, 30);
 	ASSERT_EQ(0, pin(0));
@@ -260,13 +234,13 @@ TEST_DEV(system, stop_and_start_while_a_cpu_is_away)
 	ASSERT_EQ(0, pin(1));
 	fire(0, 20);
 	ASSERT_EQ(0, pin(0));
-	ASSERT_TRUE(online(1, false));
+	ASSERT_TRUE(set_online(1, false));
 	EXPECT_EQ(0, tb_stop(self->fd));
 	EXPECT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	EXPECT_EQ(0, tb_stop(self->fd));
 	EXPECT_EQ(0, tb_configure(self->fd, 0, 0, 8, 256));
 	EXPECT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
-	ASSERT_TRUE(online(1, true));
+	ASSERT_TRUE(set_online(1, true));
 	ASSERT_EQ(0, pin(1));
 	fire(0, 7);
 	ASSERT_EQ(0, pin(0));

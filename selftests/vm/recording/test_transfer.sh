@@ -20,7 +20,7 @@ load()
 	done
 }
 
-# The counts in file $1 are exact, and it has switches
+# whole FILE: its counts are exact, and it has switches
 whole()
 {
 	tracebuf verify "$1" >said || { cat said; return 1; }
@@ -35,7 +35,8 @@ for_seconds()
 	wait $! && whole t.tbuf
 }
 
-# The file is slower than the recording, so there are always blocks: the timer must end it, too
+# The file is slower than the recording, so there are always blocks: the timer must end the program
+# nevertheless.
 while_busy()
 {
 	tracebuf provider create busy -e raw_syscalls -b 64 -B 256 || return
@@ -54,7 +55,7 @@ while data := os.read(0, 65536):
 	tracebuf provider destroy busy && tracebuf verify -q busy.tbuf && return "$code"
 }
 
-# What could not be written is there for the next reader
+# Blocks that could not be written are there for the next reader.
 full_disk()
 {
 	tracebuf start -p mine && load && tracebuf flush -p mine || return
@@ -72,7 +73,7 @@ snapshot()
 		tracebuf stop
 }
 
-# There is nothing to take a snapshot of
+# Without a running recording there is no snapshot.
 stopped()
 {
 	! "$save" none.tbuf 2>said && grep -q 'Invalid argument' said
