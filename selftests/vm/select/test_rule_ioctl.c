@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rules, tests, counters and sets of threads as the ioctls take them: what is right, and each way of
- * being wrong with its error and its place.  Those made at random are in test_rule_random.c.
+ * Rules, tests, counters and sets of threads as the ioctls take them: legal ones, and each illegal
+ * value with its error and its place. If a test fails, the kernel runs an illegal filter, or does
+ * not say which test is wrong. Random rules are in test_rule_random.c.
  */
 #include "rule_ioctl.h"
 
 #include <sys/wait.h>
 
-/* ---- a program that is right ------------------------------------------ */
+/* ---- a legal program -------------------------------------------------- */
 
 /*
- * Of signal_generate: a number that is signed, one in a bitmap, the name in the event and
- * that of the thread by patterns, the thread.
+ * Tests of signal_generate: a signed number, a number in a bitmap, patterns for a text in the event
+ * and for the name of the thread, the thread.
  */
 enum { LESS, IN, NAME, COMM, TID, TESTS };
 
@@ -59,11 +60,11 @@ TEST_DEV(rule_ioctl, what_is_right_is_left_alone)
 	p.rule.sample = ~0u;
 	p.rule.rate = ~0u;
 	was = p;
-	/* again with the same structure */
+	/* set_rule() must not change it */
 	ASSERT_EQ(0, set_rule(self->fd, &p.rule));
 	EXPECT_EQ(0, memcmp(&was, &p, sizeof(p)));
 	ASSERT_EQ(0, set_rule(self->fd, &p.rule));
-	/* no rule at all, before and after */
+	/* removes the rule, and then none */
 	memset(&p.rule, 0, sizeof(p.rule));
 	p.rule.index = e.info.index;
 	EXPECT_EQ(0, set_rule(self->fd, &p.rule));
@@ -74,7 +75,7 @@ TEST_DEV(rule_ioctl, what_is_right_is_left_alone)
 
 struct wrong {
 	const char *what;
-	int test;		/* which; -1: the rule */
+	int test;		/* index of the test; -1: the rule */
 	size_t offset, size;
 	uint64_t value;
 	int err;
@@ -106,7 +107,7 @@ static const struct wrong wrongs[] = {
 	RULE(reserved[0], 1, EINVAL), RULE(reserved[3], 1ull << 63, EINVAL),
 
 	TEST_AT(LESS, op, 0), TEST_AT(LESS, op, 8), TEST_AT(LESS, op, 255),
-	/* these take something else */
+	/* operations that take something else */
 	TEST_AT(LESS, op, TB_TEST_GLOB), TEST_AT(LESS, op, TB_TEST_EMPTY),
 	TEST_AT(LESS, op, TB_TEST_IN), TEST_AT(IN, op, TB_TEST_EQ),
 	TEST_AT(NAME, op, TB_TEST_EMPTY),
@@ -136,7 +137,7 @@ static const struct wrong wrongs[] = {
 	TEST_AT(IN, data, 65535), TEST_AT(IN, data_bytes, 0), TEST_AT(IN, data_bytes, 12),
 	TEST_AT(IN, data_bytes, 65535), TEST_AT(NAME, data, 3), TEST_AT(NAME, data_bytes, 10),
 	TEST_AT(NAME, data_bytes, TB_GLOB_MAX + 1),
-	/* brackets that are not closed, what is to be taken literally is not there */
+	/* open brackets, and an escape with nothing behind it */
 	TEST_AT(NAME, data_bytes, 2), TEST_AT(COMM, data_bytes, 5), TEST_AT(COMM, data_bytes, 8),
 	TEST_AT(NAME, value, 1), TEST_AT(IN, value, 1), TEST_AT(COMM, value, 1),
 	TEST_AT(LESS, reserved[0], 1), TEST_AT(IN, reserved[1], 0x8000),
@@ -147,7 +148,7 @@ static void spoil(struct program *p, const struct wrong *w)
 {
 	char *in = w->test < 0 ? (char *)&p->rule : (char *)&p->tests[w->test];
 
-	/* little-endian, as the ABI */
+	/* little-endian, like the ABI */
 	memcpy(in + w->offset, &w->value, w->size);
 }
 
@@ -173,7 +174,7 @@ TEST_DEV(rule_ioctl, each_field_wrong_in_turn)
 	}
 }
 
-/* The one that is wrong is told, wherever it is, and the first of two. */
+/* The error gives the place of the first illegal test. */
 TEST_DEV(rule_ioctl, the_place_of_what_is_wrong)
 {
 	struct program p;
@@ -298,7 +299,7 @@ TEST_DEV(rule_ioctl, counters)
 	ASSERT_EQ(-EINVAL, set_rule(self->fd, &r));
 	ASSERT_EQ(2, r.bad);
 	c[2] = software(2);
-	/* all there can be, twice over; one more for another event; then it can have them */
+	/* as many counters as possible, twice; another event has no room; after a clear it has */
 	r.bad = 0;
 	ASSERT_EQ(0, set_rule(self->fd, &r));
 	ASSERT_EQ(0, set_rule(self->fd, &r));
@@ -328,14 +329,14 @@ TEST_DEV(rule_ioctl, stacks_and_counters_follow_their_events)
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	fire(0, 50);
-	/* another rule while it runs: counters go, and come */
+	/* another rule during the recording replaces the counters */
 	r.nr_counters = 1;
 	ASSERT_EQ(0, set_rule(self->fd, &r));
 	fire(50, 50);
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
-	/* of each the kernel's, and that of the user who sends a signal */
+	/* each event has the kernel's stack and the sender's */
 	EXPECT_LE(200, self->s.stacks);
 	EXPECT_LE(100, self->s.counters);
 }
@@ -365,7 +366,7 @@ TEST_DEV(rule_ioctl, sets_of_threads)
 		}
 		EXPECT_EQ(EINVAL, errno);
 	}
-	/* who is not there, in all places and of all sizes */
+	/* threads that do not exist, in several places and with all flags */
 	for (i = 0; i < 8; i++) {
 		static const uint32_t none[] = { 0, ~0u, 0x80000000, 1u << 22, 0x7fffffff };
 		uint32_t where = i * i * 20;
@@ -386,7 +387,7 @@ static void *thread(void *arg)
 {
 	*(uint32_t *)arg = syscall(SYS_gettid);
 	fire(1000, 10);
-	/* asked for as a process it is none */
+	/* this thread is not a process */
 	pause();
 	return NULL;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rules made at random, legal and nearly so: what they keep out is counted, to the event; and a
- * thousand changes of mind under load, after which the counts balance and nothing is left.
+ * Random rules, legal and nearly legal: only illegal ones are refused, and each event that a rule
+ * keeps out is counted. Random changes of selection, rules and threads under load: counts add up,
+ * and nothing is left. If a test fails, a filter loses events in silence.
  *
- * RULE_RUNS= and RULE_SEED= make the random parts longer, and others.  The thousand changes are
- * 10 unless TRACEBUF_FULL is set: under load each waits for several grace periods.
+ * RULE_RUNS= and RULE_SEED= set the number and the seed. The changes are 10, or a thousand with
+ * TRACEBUF_FULL: under load each waits for several grace periods.
  */
 #include "rule_ioctl.h"
 
@@ -13,7 +14,7 @@
 
 #include "forking.h"
 
-/* ---- programs made at random ------------------------------------------ */
+/* ---- random programs --------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -60,7 +61,7 @@ static void random_number(const struct event *e, struct tb_test *t)
 	t->offset += rnd(f->size - t->size + 1);
 }
 
-/* Of a text, or what can be empty; false: this event has none, or not by chance. */
+/* Fills in a text, or a field that can be empty; false: the chosen field is neither. */
 static bool random_extent(const struct event *e, struct tb_test *t)
 {
 	const struct tb_field *f = &fields(e)[rnd(e->d.nr_fields)];
@@ -147,7 +148,7 @@ static void random_program(const struct event *e, struct program *p)
 	point(p);
 }
 
-/* Anything in a test or in the data may become something else. */
+/* Changes some bytes of the tests or the data. */
 static void random_damage(struct program *p)
 {
 	uint32_t i, n = 1 + rnd(3);
@@ -174,7 +175,7 @@ static void see(void *ctx, const struct stream_event *e)
 	((struct count *)ctx)->events += e->id >= TB_EV_FIRST;
 }
 
-/* Another provider records all of it: what is missing here was kept out, and is counted. */
+/* A second provider records all events: the first counts those that its rules kept out. */
 TEST_DEV(rule_ioctl, random_programs)
 {
 	uint32_t accepted = 0, refused = 0, i, n = runs();
@@ -239,7 +240,7 @@ TEST_DEV(rule_ioctl, random_programs)
 	EXPECT_EQ(all.events, some.events + self->s.suppressed);
 }
 
-/* Those of other events, too: nothing is recorded, so any number of them is checked soon. */
+/* Rules for all events: nothing is recorded, so many of them are checked soon. */
 TEST_DEV(rule_ioctl, random_programs_for_all_events)
 {
 	uint64_t seed = seed_of_this_run();
@@ -268,9 +269,9 @@ TEST_DEV(rule_ioctl, random_programs_for_all_events)
 	}
 }
 
-/* ---- a thousand changes of mind --------------------------------------- */
+/* ---- random changes ---------------------------------------------------- */
 
-/* The last takes a minute each time in a guest whose CPUs are busy: not in short runs */
+/* The last takes a minute in a guest with busy CPUs: only in long runs. */
 static const char *const patterns[] = {
 	"sched", "sched_switch", "sched_wakeup", "raw_syscalls", "sys_enter", "signal", "irq",
 	"timer", "task", "workqueue", "power", "all",
@@ -323,7 +324,7 @@ static int change(int fd, uint32_t nr_events, struct event *e, struct program *p
 	}
 }
 
-/* Numbers and calls, until it is killed. */
+/* Makes numbered events and system calls until it is killed. */
 static pid_t work(int cpu)
 {
 	pid_t pid = fork();
@@ -369,7 +370,7 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 		ASSERT_EQ(0, ret) {
 			TH_LOG("change %u", i);
 		}
-		/* a new recording now and then: with the rules that there are */
+		/* now and then a new recording with the same rules */
 		if (i % 5 == 4) {
 			ASSERT_EQ(0, tb_stop(self->fd));
 			ASSERT_EQ(0, tb_start(self->fd, 0));
@@ -382,7 +383,7 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 
-	/* all of it taken away while it runs: nothing more comes */
+	/* remove everything during a recording: nothing is recorded any more */
 	for (i = 0; i < nr_patterns(); i++)
 		ASSERT_LE(0, tb_enable(self->fd, patterns[i]));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
@@ -392,7 +393,7 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	usleep(100000);
-	/* asking for each event takes minutes beside the load */
+	/* querying each event takes minutes beside the load */
 	end_forking(true);
 	for (i = 0; i < CHILDREN; i++) {
 		kill(children[i], SIGKILL);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Rules through the tool: filters held against filtering afterwards, whose
-# events, system calls by name, parts left out, sampling, rates, stacks with
-# symbols, counters, and what is refused.
+# Rules through the tool: filters compared with filtering afterwards, chosen threads and processes,
+# system calls by name, excluded events, sampling, rates, stacks with symbols, counters, and errors.
+# If this fails, a rule keeps out events that its user wanted, or does not say so.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -17,11 +17,11 @@ work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm/*}/build/selftests}/workload
 tmp=$(mktemp -d)
 cd "$tmp" || exit 1
 n=500
-# name=value, whatever the event's print format makes of them
+# name=value, whatever the print format of the event
 fields=''
 tracebuf print -h | grep -q -e --fields && fields=--fields
 
-# between LEAST MOST PATTERN FILE
+# between LEAST MOST PATTERN FILE: so many lines of FILE have PATTERN
 between()
 {
 	found=$(grep -c -E -e "$3" "$4")
@@ -36,7 +36,7 @@ running()
 	tracebuf status "$@" | grep -q running
 }
 
-# text FILE: what was recorded, into $tmp/text; the trace is sound
+# text FILE: prints FILE into the file text; the trace has no errors
 text()
 {
 	tracebuf verify -q "$1" || return
@@ -45,15 +45,15 @@ text()
 
 # ---- filters ----------------------------------------------------------------
 
-# The numbers of the workload's signals in FILE
+# numbers FILE: prints the numbers of the workload's signals
 numbers()
 {
 	tracebuf print $fields -e signal_generate "$1" |
 		sed -n 's/.*signal_generate:.* errno=\(-\{0,1\}[0-9]*\).* comm="\{0,1\}workload.*/\1/p'
 }
 
-# One provider records all, the other what the filter lets through, at the same time;
-# AWK says the same of the numbers
+# same FILTER CONDITION: one provider records all, another what FILTER lets through; awk selects the
+# same numbers by CONDITION.
 same()
 {
 	filter=$1 condition=$2
@@ -102,7 +102,7 @@ kept_out_is_told()
 	seq 0 9 | cmp - got
 }
 
-# The filter of one recording is not that of the next
+# The filter of one recording is not in effect in the next.
 nothing_lingers()
 {
 	status 0 tracebuf record -q -o one.tbuf -e signal_generate -f 'errno < 0' -- "$work" $n &&
@@ -113,7 +113,7 @@ nothing_lingers()
 	lines $n '' got
 }
 
-# While it is recording: a rule, another, none
+# During a recording: a filter, another one, none.
 enable_with_filter()
 {
 	status 0 tracebuf start -e task -m streaming -b 64 || return
@@ -138,7 +138,7 @@ wrong_filters()
 	status 1 tracebuf record -e sched_switch -f 'prev_prio < "x"' -d 1 && says "column 13" || return
 	status 1 tracebuf record -e 'sched_*' -f 'prev_prio < 100' -d 1 && says "has no field 'prev_prio'" || return
 	status 1 tracebuf record -e sched_switch -f 'prev_prio <' -d 1 && says "value is missing" || return
-	# nothing of it was done
+	# the refused commands changed nothing
 	status 0 tracebuf enable sched_switch || return
 	status 0 tracebuf disable all && status 0 tracebuf enable sched_switch || return
 	status 1 tracebuf enable signal_generate -f 'nothing == 1' || return
@@ -146,9 +146,9 @@ wrong_filters()
 	status 0 tracebuf disable all
 }
 
-# ---- whose events -----------------------------------------------------------
+# ---- threads and processes ----------------------------------------------------
 
-# Others make the same events meanwhile
+# Another process makes the same events meanwhile.
 noise()
 {
 	"$work" -f 50 &
@@ -162,7 +162,8 @@ quiet()
 	true
 }
 
-# Whoever is called tracebuf in $tmp/text is what was to become NAME, not the recorder
+# only_before_exec NAME: threads called tracebuf in the file text became NAME later: none is the
+# recorder
 only_before_exec()
 {
 	sed -n 's/^ *tracebuf-\([0-9]*\) .*/\1/p' text | sort -u >before
@@ -183,7 +184,7 @@ follow()
 	status 0 tracebuf verify follow.tbuf && says "of other threads"
 }
 
-# A shell that waits until it may run what it is told, and until it may go: its pid in $pid
+# Starts a shell that waits for a command, and then for permission to end; its pid is in $pid.
 waiting_shell()
 {
 	rm -f gate leave
@@ -192,7 +193,8 @@ waiting_shell()
 	pid=$!
 }
 
-# record_pid OPTION...: what a process and its child do while only it is recorded
+# record_pid OPTION...: records a process, and with --children its child; leaves the events in the
+# file text
 record_pid()
 {
 	waiting_shell
@@ -200,7 +202,7 @@ record_pid()
 	recorder=$!
 	until_it running || return
 	echo "kill -0 \$\$; '$work' 100" >gate
-	# waits until that is done
+	# waits until the command is done
 	echo >leave
 	wait $pid
 	kill $recorder
@@ -222,7 +224,7 @@ process_and_children()
 	lines 100 'sys_enter: id=600' text && grep -q -e "-$pid " text
 }
 
-# Half a second may be too short for it to do anything, on a machine that is busy
+# On a busy machine half a second may be too short for the thread to do anything.
 heard()
 {
 	status 0 tracebuf record -q -o tid.tbuf -e raw_syscalls -b 64 --tid $noise -d 500ms &&
@@ -263,7 +265,7 @@ no_such_process()
 	status 2 tracebuf record -e irq --follow -d 1 && says "command"
 }
 
-# ---- what is chosen ---------------------------------------------------------
+# ---- events -------------------------------------------------------------------
 
 system_calls()
 {
@@ -272,7 +274,7 @@ system_calls()
 	text calls.tbuf || return
 	grep -q "sys_enter: id=$openat\\>" text && grep -q "sys_exit: id=$close\\>" text &&
 		lines 0 'sys_(enter|exit): ' "$(grep -v -E "id=($openat|$close)\\>" text >rest; echo rest)" || return
-	# with all that can be said of one
+	# patterns and forms
 	status 0 tracebuf record -q -o calls.tbuf -e 'syscalls:sys_enter_*at*,close:wide' --follow -- cat /etc/passwd || return
 	text calls.tbuf && grep -q "sys_enter: id=$openat\\>" text && lines 0 "sys_exit: id=$openat\\>" text || return
 	status 0 tracebuf record -q -o calls.tbuf -e 'raw_syscalls,!syscalls:read,openat' --follow -- cat /etc/passwd || return
@@ -311,7 +313,7 @@ rate()
 	between 20 $((20 * took)) '' got
 }
 
-# ---- what goes with an event ------------------------------------------------
+# ---- stacks and counters ------------------------------------------------------
 
 stacks()
 {
@@ -331,7 +333,7 @@ stacks()
 	grep -A 64 'signal_generate:.*workload' text | grep -Eq '\((user|/[^)]*)\)$'
 }
 
-# Wherever it comes from: a snapshot, what is saved
+# Snapshots, saved files and pipes have the symbols, too.
 stacks_elsewhere()
 {
 	status 0 tracebuf start -m circular -e sched_switch:stack -b 16 || return
@@ -352,7 +354,7 @@ counters()
 	status 2 tracebuf record -e irq:counters=cycels -d 1 && says "did you mean cycles"
 }
 
-# A guest without a processor that counts
+# A guest without hardware counters.
 no_counter()
 {
 	status 1 tracebuf record -e sched_switch:counters=page-faults+cycles -d 1 &&
@@ -379,7 +381,7 @@ trigger()
 	grep -B 1 -A 1 'trigger: signal:signal_generate' text | grep -q 'errno=277'
 }
 
-# ---- programs that are not legal ---------------------------------------------
+# ---- illegal programs ----------------------------------------------------------
 
 malformed()
 {
@@ -461,17 +463,17 @@ END
 plan 24
 check "load" insmod "$TRACEBUF_KO"
 check "filters let through what filtering afterwards would" filters_as_afterwards
-check "filter: what is kept out is told" kept_out_is_told
-check "filter: not that of the recording before" nothing_lingers
+check "filter: events that it keeps out are counted" kept_out_is_told
+check "filter: not in effect in the next recording" nothing_lingers
 check "filter: set and cleared while recording" enable_with_filter
-check "filter: what is wrong is said, and nothing done" wrong_filters
-check "whose: a command and its processes" follow
-check "whose: a process" process_alone
-check "whose: a process and its children" process_and_children
-check "whose: a thread" thread
-check "whose: all but a process" without_a_process
-check "whose: all but the recorder" without_itself
-check "whose: what is wrong is said" no_such_process
+check "filter: errors are explained, and change nothing" wrong_filters
+check "threads: a command and its processes" follow
+check "threads: a process" process_alone
+check "threads: a process and its children" process_and_children
+check "threads: a thread" thread
+check "threads: all but a process" without_a_process
+check "threads: all but the recorder" without_itself
+check "threads: errors are explained" no_such_process
 check "system calls by name" system_calls
 check "events left out" left_out
 check "sampling" sampling
@@ -479,14 +481,14 @@ check "a rate" rate
 check "stacks with symbols" stacks
 check "stacks in snapshots, saved files and pipes" stacks_elsewhere
 check "counters" counters
-# of x86, of arm64
+# PMUs of x86 and of arm64
 if [ -n "$(find /sys/bus/event_source/devices/ -name cpu -o -name "armv8*")" ]; then
 	skip "a counter that is not there" "this processor counts"
 else
 	check "a counter that is not there" no_counter
 fi
 check "a trigger with a filter" trigger
-check "programs that are not legal" malformed
+check "illegal programs are refused" malformed
 check "unload" rmmod tracebuf
 cd /
 rm -rf "$tmp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events there are, how they are described, choosing them by name while
- * nothing runs and while it does.
+ * Which events exist, their descriptions, and enabling them by name before and during a recording.
+ * If a test fails, a user records other events than the chosen ones, or a trace has events without
+ * descriptions.
  */
 #include <pthread.h>
 
@@ -34,7 +35,7 @@ static int find(int fd, const char *name, struct tb_event_info *i)
 	return ret;
 }
 
-/* How many events there are with such names, there now or not. */
+/* Counts the events of these names that exist now. */
 static int count(int fd, const char *system, const char *prefix)
 {
 	struct tb_event_info i;
@@ -74,7 +75,7 @@ TEST_DEV(select, every_event_is_described)
 		ASSERT_EQ(0, i.flags & TB_INFO_ENABLED);
 		compact += !!(i.flags & TB_INFO_HAS_COMPACT);
 	}
-	/* sched_stat_runtime has one from 6.8 on */
+	/* sched_stat_runtime has a compact form since 6.8 */
 	EXPECT_LE(10, compact);
 	EXPECT_EQ(-ENOENT, info(self->fd, q.nr_events, &i));
 	EXPECT_EQ(-ENOENT, info(self->fd, ~0u, &i));
@@ -100,7 +101,7 @@ TEST_DEV(select, room_for_the_description)
 	uint32_t size;
 
 	ASSERT_EQ(0, find(self->fd, "sched_switch", &i));
-	/* the form that find() asks for, whichever is recorded */
+	/* ask for the form that find() asked for, whichever is recorded */
 	i.flags = 0;
 	size = i.desc_size;
 	ASSERT_LT(sizeof(struct tb_event_desc), size);
@@ -170,14 +171,14 @@ TEST_DEV(select, forms)
 	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_COMPACT));
 	ASSERT_EQ(0, find(fd, "sched_switch", &i));
 	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_COMPACT | TB_INFO_HAS_COMPACT, i.flags);
-	/* as chosen before */
+	/* the default is the form that was chosen before */
 	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_DEFAULT));
 	ASSERT_EQ(0, find(fd, "sched_switch", &i));
 	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_COMPACT | TB_INFO_HAS_COMPACT, i.flags);
 	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_WIDE));
 	ASSERT_EQ(0, find(fd, "sched_switch", &i));
 	EXPECT_EQ(TB_INFO_ENABLED | TB_INFO_HAS_COMPACT, i.flags);
-	/* it has none */
+	/* this event has no compact form */
 	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, FIRE_EVENT, TB_FORM_COMPACT));
 	ASSERT_EQ(0, find(fd, "signal_generate", &i));
 	EXPECT_EQ(TB_INFO_ENABLED, i.flags);
@@ -198,7 +199,7 @@ TEST_DEV(select, bad_patterns)
 	s.length = 255;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_SELECT, &s));
 	EXPECT_EQ(ENOENT, errno);
-	/* a NUL in it */
+	/* a NUL in the pattern */
 	strcpy(text, "sched");
 	s.length = 6;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_SELECT, &s));
@@ -251,7 +252,7 @@ TEST_DEV(select, on_and_off_while_running)
 	ASSERT_EQ(1, tb_select(self->fd, TB_SELECT_ENABLE, "sys_enter", TB_FORM_WIDE));
 	for (i = 0; i < 10; i++)
 		syscall(NR_NOWHERE);
-	/* changing its form while it is on: described once more, nothing twice */
+	/* another form during the recording: described once more, and nothing recorded twice */
 	ASSERT_EQ(1, tb_select(self->fd, TB_SELECT_ENABLE, "sys_enter", TB_FORM_COMPACT));
 	for (i = 0; i < 10; i++)
 		syscall(NR_NOWHERE);
@@ -264,7 +265,7 @@ TEST_DEV(select, on_and_off_while_running)
 	EXPECT_EQ(3, self->s.descs);
 }
 
-/* System calls of a thread: each begins and ends */
+/* System calls of a thread: each begins and ends. */
 struct pairs {
 	struct stream *s;
 	uint32_t tid;
@@ -304,7 +305,7 @@ static void *calling(void *arg)
 	return NULL;
 }
 
-/* Waits until the thread has made some calls more, all of one of them included. */
+/* Waits until the thread has made some calls more, at least one of them from begin to end. */
 static void wait_for_calls(struct pairs *p)
 {
 	uint32_t made = __atomic_load_n(&p->made, __ATOMIC_RELAXED);
@@ -316,8 +317,8 @@ static void wait_for_calls(struct pairs *p)
 #define TURNS	8
 
 /*
- * Both events of a system call are enabled at one moment, and disabled at one: of a call that
- * is under way there may be one of them, of all others there are both or none.
+ * Both events of a system call are enabled at one moment, and disabled at one. Of a call in
+ * progress the trace may have one of them, of each other call it has both or none.
  */
 TEST_DEV(select, at_one_moment)
 {
@@ -331,7 +332,7 @@ TEST_DEV(select, at_one_moment)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, calling, &p));
 	for (WAIT(__atomic_load_n(&p.tid, __ATOMIC_ACQUIRE)))
 		;
-	/* with much else, so that it takes a while */
+	/* with many others, so that attaching takes a while */
 	ASSERT_LT(10, tb_enable(self->fd, "timer"));
 	ASSERT_EQ(2, tb_select(self->fd, TB_SELECT_ENABLE, "raw_syscalls", TB_FORM_WIDE));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
@@ -353,7 +354,7 @@ TEST_DEV(select, at_one_moment)
 	EXPECT_LT(TURNS, p.calls);
 	EXPECT_GE(TURNS, p.lone_enters);
 	EXPECT_GE(TURNS + 1, p.lone_exits);
-	/* nothing, all, and each change */
+	/* none, all, and each change */
 	EXPECT_EQ(2 + 2 * TURNS, self->s.selections);
 	EXPECT_TRUE(stream_selects(&self->s, "sys_enter"));
 	EXPECT_TRUE(stream_selects(&self->s, "sys_exit"));
@@ -361,7 +362,10 @@ TEST_DEV(select, at_one_moment)
 	EXPECT_FALSE(stream_selects(&self->s, "sched_switch"));
 }
 
-/* A reader that keeps up never meets an event that it has no description of. */
+/*
+ * Changes the selection all the time: a reader that keeps up must never meet an event without its
+ * description.
+ */
 static void *selecting(void *arg)
 {
 	bool *done = arg;
@@ -413,7 +417,7 @@ TEST_DEV(select, no_room_to_describe_is_ENOSPC)
 	struct tb_query before, after;
 	pid_t pid = crowd(600);
 
-	/* of 64 KiB the threads take most */
+	/* the threads take most of the 64 KiB */
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
@@ -424,19 +428,19 @@ TEST_DEV(select, no_room_to_describe_is_ENOSPC)
 	EXPECT_EQ(before.nr_enabled, after.nr_enabled);
 	EXPECT_EQ(TB_STATE_RUNNING, after.state);
 	ASSERT_EQ(0, tb_stop(self->fd));
-	/* not before: there is no room for the records of so many exits, which would stop it, too */
+	/* not earlier: records of so many exits would fill the buffer, and stop the recording */
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 }
 
-/* ---- asking meanwhile ------------------------------------------------- */
+/* ---- queries meanwhile ------------------------------------------------ */
 
 struct asking {
 	int fd;
 	bool begun, busy, end;
-	uint32_t answers;		/* to what was asked, and answered, while it was busy */
+	uint32_t answers;		/* to queries that began and ended during the start */
 };
 
 static void *ask(void *arg)
@@ -451,13 +455,13 @@ static void *ask(void *arg)
 
 		a->answers += ok && busy && __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
 		__atomic_store_n(&a->begun, true, __ATOMIC_RELEASE);
-		/* so that the start, too, gets a lock that both want */
+		/* lets the start have a lock that both want */
 		usleep(100);
 	}
 	return NULL;
 }
 
-/* A start attaches a probe for each event; whoever asks meanwhile does not wait for it. */
+/* Queries do not wait for a start, which attaches a probe for each event. */
 TEST_DEV(select, questions_do_not_wait)
 {
 	struct asking a = { .fd = self->fd };
@@ -476,7 +480,7 @@ TEST_DEV(select, questions_do_not_wait)
 	EXPECT_EQ(0, err);
 	EXPECT_EQ(0, tb_stop(self->fd));
 	TH_LOG("%u answers", a.answers);
-	/* more than before it begins and when it is about to return */
+	/* more than just before the start and just after it */
 	EXPECT_LT(5, a.answers);
 }
 

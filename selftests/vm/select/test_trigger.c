@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers: an event freezes a circular recording, once, after as many blocks
- * as asked for, with all that led to it still there; and whatever else may
- * happen to a recording whose trigger is armed.
+ * Triggers: an event freezes a circular recording, once, after the share of blocks that was asked
+ * for, and the events that led to it are still there. A trigger ends with its recording or its
+ * file. If a test fails, the snapshot of a rare problem does not show its cause.
  *
- * The event that triggers is the delivery of a signal to this process; those that are
- * recorded are numbered (fire()), and the generation of that signal.
+ * The event is the delivery of a signal to this process. Recorded are numbered events (fire()), and
+ * the generation of that signal.
  */
 #include "tbtest.h"
 
@@ -83,7 +83,7 @@ static void delivered(int sig)
 {
 }
 
-/* The event. */
+/* Causes the event. */
 static void pull(void)
 {
 	signal(SIGUSR2, delivered);
@@ -191,7 +191,7 @@ static int snapshot(struct seen *seen, struct stream *s)
 		ASSERT_STREAM(stream_snapshot(s), s);			\
 	} while (0)
 
-/* The recording ends, and its counts are exact. */
+/* Stops the recording and reads it: its counts must be exact. */
 #define ASSERT_END(seen)						\
 	do {								\
 		int fd_ = tb_open(0);					\
@@ -206,7 +206,7 @@ static int snapshot(struct seen *seen, struct stream *s)
 
 /* ---- freezing --------------------------------------------------------- */
 
-/* It occurs in the middle of a full ring; exactly as many blocks follow as make up the share. */
+/* The event occurs in the middle of a full ring; exactly the share of blocks follows. */
 TEST_DEV(trigger, freezes_after_the_share)
 {
 	static const uint32_t posts[] = { 0, 12, 13, 50, 99, 100 };
@@ -238,7 +238,7 @@ TEST_DEV(trigger, freezes_after_the_share)
 		EXPECT_EQ(0, strcmp(i.name, "signal_deliver"));
 		EXPECT_EQ(follows[p], i.post_blocks);
 		EXPECT_EQ(blocks(self->fd, 0) - 1, i.sequence);
-		/* one by one, until it is frozen */
+		/* event by event, until the rings are frozen */
 		for (n = 0; n < 1000 && !pri(self->fd); n++)
 			fire(next++, 1);
 		ASSERT_TRUE(pri(self->fd));
@@ -253,7 +253,7 @@ TEST_DEV(trigger, freezes_after_the_share)
 		EXPECT_EQ(i.sequence + follows[p] + 1, blocks(self->fd, 0));
 
 		ASSERT_SNAPSHOT(&seen, &self->s);
-		/* and what was refused after it is told, with its span */
+		/* the snapshot counts what was refused after it, with its span */
 		end = self->s.ring[0].snapshot;
 		EXPECT_EQ(TB_TOTALS_SNAPSHOT, end.flags);
 		EXPECT_EQ(dropped(self->fd, 0), end.dropped);
@@ -266,11 +266,11 @@ TEST_DEV(trigger, freezes_after_the_share)
 		EXPECT_EQ(i.sequence, seen.mark.block);
 		EXPECT_EQ(i.tid, seen.mark.tid);
 		EXPECT_LE(i.time, seen.mark.time);
-		/* what led to it is there */
+		/* the events that led to it are there */
 		if (follows[p] < BUFFERS - 1)
 			EXPECT_GT(1100, seen.first);
 
-		/* and the recording goes on */
+		/* after disarming the recording goes on */
 		ASSERT_EQ(0, disarm(self->fd));
 		EXPECT_FALSE(pri(self->fd));
 		had = dropped(self->fd, 0);
@@ -281,7 +281,7 @@ TEST_DEV(trigger, freezes_after_the_share)
 	}
 }
 
-/* Nothing comes after the event: the rings freeze when the time is up. */
+/* Without later events the rings freeze when the time is up. */
 TEST_DEV(trigger, freezes_in_time)
 {
 	struct tb_trigger_info i;
@@ -297,7 +297,7 @@ TEST_DEV(trigger, freezes_in_time)
 		i = info(self->fd);
 		EXPECT_EQ(TB_TRIGGER_FROZEN, i.state);
 		EXPECT_EQ(1, i.fired);
-		/* no block was needed for that, and none is overwritten any more */
+		/* that opened no block, and none is overwritten any more */
 		EXPECT_EQ(i.sequence + 1, blocks(self->fd, 0));
 		fire(1000, 200);
 		EXPECT_LT(0, dropped(self->fd, 0));
@@ -308,7 +308,7 @@ TEST_DEV(trigger, freezes_in_time)
 		ASSERT_EQ(0, disarm(self->fd));
 		ASSERT_END(&seen);
 	}
-	/* the timer goes with the trigger, and the share may be filled first */
+	/* disarming ends the timer, and the share may be filled before the time is up */
 	for (round = 0; round < 3; round++) {
 		ASSERT_EQ(0, record(self->fd));
 		ASSERT_EQ(1, arm_within(self->fd, TRIGGER, 50, 86400000));
@@ -345,7 +345,7 @@ TEST_DEV(trigger, fires_once)
 	EXPECT_EQ(1, seen.marks);
 }
 
-/* Nothing is overwritten while buffers are free: there is nothing to freeze. */
+/* A frozen ring fills its free buffers first. */
 TEST_DEV(trigger, fills_what_is_free_first)
 {
 	struct seen seen;
@@ -384,7 +384,7 @@ static void *load(void *arg)
 	return NULL;
 }
 
-/* Until @l has fired so many more. */
+/* Waits until @l has fired @more events. */
 static bool wait_fired(struct load *l, uint32_t more)
 {
 	uint32_t wanted = __atomic_load_n(&l->fired, __ATOMIC_RELAXED) + more, now = 0;
@@ -412,7 +412,7 @@ TEST_DEV(trigger, holds_the_other_rings_too)
 	i = info(self->fd);
 	EXPECT_EQ(0, i.cpu);
 	EXPECT_EQ(TB_TRIGGER_FIRED, i.state);
-	/* more than there is room for */
+	/* more than fits into the ring */
 	ASSERT_TRUE(wait_fired(&l, 4000));
 	EXPECT_EQ(TB_TRIGGER_FIRED, info(self->fd).state);
 	fire(0, 2000);
@@ -420,7 +420,7 @@ TEST_DEV(trigger, holds_the_other_rings_too)
 	ASSERT_SNAPSHOT(&seen, &self->s);
 	EXPECT_EQ(BUFFERS, seen.blocks[1]);
 	EXPECT_GT(i.time, seen.first_time[1]);
-	/* what it cannot record it counts */
+	/* it counts what it cannot record */
 	last = seen.last_block[1];
 	had = dropped(self->fd, 1);
 	ASSERT_TRUE(wait_fired(&l, 1000));
@@ -435,7 +435,7 @@ TEST_DEV(trigger, holds_the_other_rings_too)
 	ASSERT_END(&seen);
 }
 
-/* ---- the end of it ---------------------------------------------------- */
+/* ---- the end of a trigger --------------------------------------------- */
 
 TEST_DEV(trigger, disarmed_in_time)
 {
@@ -447,7 +447,7 @@ TEST_DEV(trigger, disarmed_in_time)
 	EXPECT_FALSE(pri(self->fd));
 	fire(0, 1000);
 	EXPECT_EQ(0, dropped(self->fd, 0));
-	/* and once more */
+	/* it can be armed again */
 	ASSERT_EQ(1, arm(self->fd, TRIGGER, 0));
 	pull();
 	EXPECT_TRUE(wait_pri(self->fd));
@@ -493,7 +493,7 @@ TEST_DEV(trigger, ends_with_the_recording)
 	EXPECT_EQ(0, info(fd).fired);
 	pull();
 	EXPECT_EQ(0, info(fd).fired);
-	/* it is still his */
+	/* the trigger still belongs to fd */
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	EXPECT_EQ(-EBUSY, arm(self->fd, TRIGGER, 50));
 	ASSERT_EQ(0, disarm(fd));
@@ -507,14 +507,14 @@ TEST_DEV(trigger, ends_with_the_recording)
 	EXPECT_EQ(TB_TRIGGER_ENDED, info(fd).state);
 	EXPECT_EQ(1, info(fd).fired);
 	EXPECT_EQ(1, seen.marks);
-	/* the next one is not frozen */
+	/* the next recording is not frozen */
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	fire(0, 1000);
 	EXPECT_EQ(0, dropped(self->fd, 0));
 	close(fd);
 }
 
-/* Armed, fired, frozen, disarmed, at any moment: while all that happens all the time. */
+/* Triggers are armed, fire, freeze and are disarmed at any moment, under load. */
 TEST_DEV(trigger, comes_and_goes_under_load)
 {
 	static struct load l;
@@ -614,7 +614,7 @@ TEST_DEV(trigger, each_provider_has_its_own)
 	ASSERT_EQ(1, arm(fd, TRIGGER, 0));
 	pull();
 	EXPECT_TRUE(wait_pri(fd));
-	/* armed and frozen, it goes */
+	/* an armed and frozen provider can be destroyed */
 	r = (struct tb_provider_req){ .op = TB_PROVIDER_DESTROY, .name = "trigger-test" };
 	EXPECT_EQ(0, ioctl(fd, TB_IOC_PROVIDER, &r));
 	EXPECT_EQ(TB_TRIGGER_ENDED, info(fd).state);
@@ -641,7 +641,7 @@ TEST_DEV(trigger, takes_nothing_that_is_wrong)
 	a.op = 3;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
 	EXPECT_EQ(EINVAL, errno);
-	/* clearing takes nothing else */
+	/* clearing takes no other fields */
 	a.op = TB_ARM_CLEAR;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
 	EXPECT_EQ(EINVAL, errno);
@@ -662,9 +662,9 @@ TEST_DEV(trigger, takes_nothing_that_is_wrong)
 	a.length = 256;
 	EXPECT_EQ(-1, ioctl(self->fd, TB_IOC_ARM, &a));
 	EXPECT_EQ(EINVAL, errno);
-	/* none of this has left anything behind */
+	/* the refused calls have left nothing */
 	EXPECT_EQ(TB_TRIGGER_NONE, info(self->fd).state);
-	/* one event, however often it is named */
+	/* an event counts once, however often it is named */
 	EXPECT_EQ(3, arm(self->fd, TRIGGER ",signal,signal_deliver,task:task_rename", 50));
 }
 
