@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_babeltrace.sh - Babeltrace 2 reading what is being recorded, through the plugin's
-# source.tracebuf.live: while it goes on, to its end, all of it, in order; and what it refuses.
+# test_babeltrace.sh - Babeltrace 2 reads a recording while it is made, through the plugin's
+# source.tracebuf.live: all events, in order, to the end; and its errors. If this fails, Babeltrace
+# shows less than was recorded, or something else.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -20,7 +21,7 @@ export LD_LIBRARY_PATH="$built"
 
 live()
 {
-	# a line at a time: they are waited for; if it does not end, that is a failure
+	# the test waits for single lines; a timeout is a failure
 	timeout 100 stdbuf -oL babeltrace2 --plugin-path "$plugin" --clock-seconds -c source.tracebuf.live "$@"
 }
 
@@ -29,7 +30,7 @@ has_lines()
 	[ "$(wc -l <"$1")" -ge "$2" ]
 }
 
-# Whatever makes events, until the file "enough" is there; [SECONDS] of rest in between
+# busy [SECONDS]: makes events until the file "enough" is there, with pauses
 busy()
 {
 	while [ ! -e enough ]; do
@@ -38,7 +39,7 @@ busy()
 	done
 }
 
-# COLUMN PROVIDER: of the counts of all CPUs
+# counts COLUMN PROVIDER: prints a count over all CPUs
 counts()
 {
 	tracebuf status -p "${2:-kernel}" | awk -v column="$1" '$1 == "all" { print $column }'
@@ -53,14 +54,14 @@ in_order()
 	END { if (bad) print "line " NR ": " $0; exit bad }' "$1"
 }
 
-# Events come while they are recorded; in the end all have, in order
+# Events arrive while they are recorded. In the end all have arrived, in order.
 all_of_it()
 {
 	rm -f enough
 	tracebuf start -e 'sched,raw_syscalls,irq' -b 1024 || return
 	live >out 2>err &
 	reader=$!
-	# who reads is to keep up, on a slow machine as well
+	# the reader must keep up, on a slow machine as well
 	busy 0.05 &
 	until_it has_lines out 3000 || { cat err; wc -l out; touch enough; tracebuf stop; return 1; }
 	kill -0 "$reader" || { cat err; return 1; }
@@ -80,7 +81,7 @@ lost()
 	[ "$(counts 4 own)" -gt 100 ]
 }
 
-# Little buffers that are overwritten: what is missing is told, in events and in the message
+# With small buffers that are overwritten, events and messages say how many are missing.
 losses()
 {
 	rm -f enough
@@ -110,7 +111,7 @@ has_records()
 	[ "$(grep -c 'user:begin.*name = "put"' out)" -ge "$1" ]
 }
 
-# What programs write, over many looks at the rings: once each, with no doubts
+# Records of programs arrive once each, over several reads of the rings, without doubts.
 programs()
 {
 	tracebuf start -e user -b 64 || return
@@ -118,7 +119,7 @@ programs()
 	reader=$!
 	for times in 1 2 3; do
 		"$built/samples/threads" || return
-		# each time has been passed on before the next
+		# these have arrived before the next are written
 		until_it has_records $((times * 300)) || { cat err; wc -l out; tracebuf stop; return 1; }
 	done
 	tracebuf stop
@@ -138,7 +139,7 @@ plain_words()
 	grep -q "$2" err
 }
 
-# A file is known without being told what it is, by the plugin that is found
+# The plugin recognizes a file by itself.
 files()
 {
 	tracebuf record -e sched -d 1 -o t.tbuf || return

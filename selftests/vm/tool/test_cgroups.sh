@@ -16,7 +16,8 @@ root=/sys/fs/cgroup
 shop=$root/system.slice/docker-$id.scope
 pod=$root/kubepods/burstable/pod77/fedc$id
 
-# in_group FOLDER COMMAND... &: from its first instruction on; $! is the command
+# in_group FOLDER COMMAND... &: COMMAND is in the cgroup from its first instruction on; $! is its
+# pid
 in_group()
 {
 	# shellcheck disable=SC2016
@@ -33,9 +34,9 @@ begin()
 		: >/var/log/containers/pay-0_shop_db-"$(echo fedc$id | cut -c 1-64)".log
 }
 
-# A loop runs in the container before the recording; "mover" moves to another cgroup; "late" runs in
-# a cgroup that is made and removed meanwhile. The recorder looks for new cgroups once a second, when
-# it has got a record of a thread in one
+# A loop runs in the container before the recording. "mover" moves to another cgroup. "late" runs in
+# a cgroup that is made and removed meanwhile: the recorder looks for new cgroups once a second,
+# when a record of a thread names one.
 record()
 {
 	in_group "$shop" sh -c 'while :; do sleep 0.01; done' & old=$!
@@ -62,7 +63,7 @@ flight()
 	[ $code = 0 ] && tracebuf verify flight.tbuf
 }
 
-# Only its processes, and those that they create
+# Records only the processes of a container, and those that they create.
 only()
 {
 	in_group "$shop" sh -c 'while :; do sleep 0.01; done' & old=$!
@@ -77,7 +78,7 @@ only()
 	return $code
 }
 
-# groups FILE [OPTION...]: how often an event is in which group, by name of thread
+# groups FILE [OPTION...]: prints how many events each name of a thread has in which cgroup
 groups()
 {
 	file=$1
@@ -128,7 +129,7 @@ snapshot_knows()
 	groups flight.tbuf --cgroup 0123456789ab && grep -q '^sleep ' said
 }
 
-# In each event there is a thread of it: the one it happens in, or one that it is about
+# Each event has a thread of the container: its own, or one that it is about.
 recorded_only()
 {
 	tracebuf print --jsonl only.tbuf >only.jsonl || return
@@ -137,7 +138,7 @@ import json, sys
 events = [json.loads(line) for line in open("only.jsonl")]
 inside = {e["tid"] for e in events if "/docker-" in e.get("cgroup", "")}
 about = ("prev_pid", "next_pid", "pid", "child_pid", "parent_pid")
-# what is freed may have had no event of its own
+# the freed thread may have had no event of its own
 events = [e for e in events if e["type"] == "event" and e["name"] != "sched_process_free"]
 wrong = [e for e in events if not inside & {e["tid"], *(e["fields"].get(name) for name in about)}]
 print(len(events), len(inside), wrong[:3])
@@ -153,7 +154,7 @@ in_sql()
 	grep -q 'pod77.*,shop/pay-0/db' said
 }
 
-# All that its threads did, and no other's
+# All that the container's threads did, and no others.
 explained()
 {
 	tracebuf why --json --cgroup 0123456789ab record.tbuf >why.json &&

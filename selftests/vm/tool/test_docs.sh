@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_docs.sh - the commands in the docs, run as they stand there, page by page, each in a folder of its own where
-# trace.tbuf is a recording. selftests/unit/docs/test_docs.py takes them out of the pages, and says which are not run and why.
+# test_docs.sh - the commands in the docs work as they stand there. Each page runs in a folder of
+# its own with a recording trace.tbuf. selftests/unit/docs/test_docs.py extracts the commands, and
+# lists those that are not run, with reasons.
 #
 #   test_docs.sh [PAGE...]
 
@@ -16,7 +17,7 @@ take="$tree/selftests/unit/docs/test_docs.py"
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 
-# what is installed elsewhere is found where it was built
+# pkg-config and Babeltrace find what was built
 mkdir pc include
 for header in "$tree"/userspace/include/tracebuf*; do
 	ln -s "$header" include/
@@ -32,7 +33,7 @@ cat >pc/libtracebuf.pc <<-X
 X
 export PKG_CONFIG_PATH="$tmp/pc" BABELTRACE_PLUGIN_PATH="$tree/build/user/babeltrace2"
 
-# The tutorial concludes that the patient was late because it waited, and that sh ran instead
+# The tutorial concludes that a thread was late because it waited, and that sh ran instead.
 conclusion()
 {
 	late=$(sed -n 's/^at most \([0-9.]*\) ms late.*/\1/p' "$1" | head -n 1)
@@ -51,7 +52,7 @@ conclusion()
 page()
 {
 	mkdir -p "${1%.md}" && cd "${1%.md}" || return
-	# for "-- make"
+	# a Makefile for "-- make"
 	printf 'all:\n\t@ls / >/dev/null\n' >Makefile
 	cp "$tmp/trace.tbuf" . && python3 "$take" --script "$1" >commands &&
 		timeout 300 bash commands >said 2>&1 </dev/null
@@ -59,14 +60,14 @@ page()
 	if [ "$status$1" = 0docs/tutorial.md ]; then
 		conclusion said || status=$?
 	fi
-	# all of it is much
+	# the whole output is too long
 	if [ "$status" = 0 ]; then
 		grep -c '^+ ' said
 	else
 		grep -v '^+ ' said | tail -n 20
 		grep '^FAILED' said
 	fi
-	# and the next page finds nothing running
+	# the next page finds nothing running
 	tracebuf stop >/dev/null 2>&1
 	tracebuf provider list | awk 'NR > 1 && $2 != "kernel" { print $2 }' | while read -r name; do
 		tracebuf provider destroy "$name"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What happens to a recording when what is around it fails: the disk, the memory, the clock, the
-# reader, the processors, the machine that goes to sleep. All under load, and each time
-# the counts are exact afterwards. docs/faults.md has the list.
-
-# TRACEBUF_FAULTS: only those with one of these words in their names; "." is all, as with
-# TRACEBUF_FULL, else it is what does not take long.
+# A recording while something around it fails: the disk, the memory, the clock, the reader, the
+# processors, the machine that suspends. All under load, and each time the counts are exact
+# afterwards. docs/faults.md has the list. If this fails, trouble elsewhere costs a recording.
+#
+# TRACEBUF_FAULTS: runs only tests with one of these words in their names. "." is all tests, as with
+# TRACEBUF_FULL; the default is those that do not take long.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086,SC2015,SC2016
@@ -33,7 +33,7 @@ not_running()
 	tracebuf status | grep -q stopped
 }
 
-# As long as a test lasts: numbered signals and system calls on CPU 0, forks on all.
+# As long as a test lasts: numbered signals and system calls on CPU 0, forks on all CPUs.
 begin_load()
 {
 	"$work" -f 20 &
@@ -48,7 +48,7 @@ end_load()
 	wait $load
 } 2>/dev/null
 
-# exact FILE...: whole, in order, and all that is missing is told.
+# exact FILE...: whole, in order, and each loss is counted.
 exact()
 {
 	for f; do
@@ -56,7 +56,7 @@ exact()
 	done
 }
 
-# The counts of each CPU, live: recorded is what has become of it (attempted: dropped, too).
+# Live, on each CPU: recorded = delivered + overwritten + pending.
 accounting_live()
 {
 	tracebuf status >said || return
@@ -70,7 +70,7 @@ accounting_live()
 		END { exit bad || !n }' said
 }
 
-# recording NAME COMMAND...: while COMMAND runs, everything is recorded, under load; exact.
+# recording NAME COMMAND...: records everything under load while COMMAND runs; the file is exact.
 recording()
 {
 	file=$1
@@ -80,7 +80,7 @@ recording()
 	recorder=$!
 	until_it running && until_it test -s "$file" && "$@"
 	code=$?
-	# what was done has not ended it
+	# the command has not ended the recorder
 	kill -0 $recorder && kill $recorder
 	ended=$?
 	wait $recorder
@@ -95,7 +95,7 @@ recording()
 
 # ---- the file ----------------------------------------------------------------
 
-# A disk with a place that cannot be written to, from 4 MiB on.
+# A disk that can be made to fail, or to wait.
 bad_disk()
 {
 	modprobe -q loop && modprobe -q dm-mod && modprobe -q dm-flakey && modprobe -q ext4 || return
@@ -116,7 +116,7 @@ mend_disk()
 		dmsetup resume --noudevrules --noudevsync bad
 }
 
-# Of 256 blocks of CPU 0 at most 140 are not free: half of them wait for the file
+# At most 140 of the 256 blocks of CPU 0 are not free.
 ring_has_room()
 {
 	tracebuf status | awk '/recorded/ && /pending/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -124,7 +124,8 @@ ring_has_room()
 		END { exit !found || used > 140 }'
 }
 
-# The disk does not answer while several times as much is recorded as the rings have: --backlog SIZE
+# late_disk SIZE: with --backlog SIZE the disk waits while several times as much is recorded as the
+# rings have
 late_disk()
 {
 	tracebuf record --backlog "$1" -o bad/l.tbuf -e raw_syscalls,signal -b 256 -d 300 >told 2>&1 &
@@ -148,18 +149,18 @@ disk_is_late()
 	late_disk 64M && grep -q "writing was late" told && ! grep -q "lost\|missing\|no room" told && ! says LOST
 }
 
-# That it is the backlog that does it
+# Without a backlog events are lost: the backlog makes the difference.
 disk_is_late_without()
 {
 	late_disk 0 && ! grep -q "writing was late" told && grep -q "lost\|missing" told
 }
 
-# The disk fails in the middle: said, with a status, and the kernel goes on recording for whoever
-# comes next. What had been written can be read.
+# The disk fails during a recording: record reports it and exits with 1. The written part can be
+# read, and the kernel records for the next reader.
 disk_fails()
 {
 	begin_load
-	# one that does not notice ends as well, with another status
+	# -d ends a recorder that does not notice, with another status
 	tracebuf record $1 -o bad/f.tbuf -e sched,signal,irq -b 64 -d 300 >told 2>&1 &
 	recorder=$!
 	until_it running && until_it sh -c '[ $(stat -c %s bad/f.tbuf) -gt 500000 ]' && sync bad/f.tbuf
@@ -173,7 +174,7 @@ disk_fails()
 	umount bad && mount -o errors=continue /dev/mapper/bad bad || return
 	[ $code = 0 ] && [ $recorded = 1 ] || { echo "status $recorded"; return 1; }
 	grep -qi 'input/output error\|could not be written\|cannot be written' told || return
-	# after what there is comes nothing that is no trace: cut, at worst
+	# the file is a trace, cut at worst
 	tracebuf verify bad/f.tbuf >said 2>&1
 	cat said
 	says ' blocks .*events' || return
@@ -196,14 +197,14 @@ full_tmpfs()
 
 # ---- the reader ----------------------------------------------------------------
 
-# Stopped for so long that the rings run over: what is lost is told.
+# The reader is stopped until the rings overflow: losses are counted.
 stopped_reader()
 {
 	begin_load
 	tracebuf record -q -o slow.tbuf -e sched,signal,irq,raw_syscalls -b 4 -B 64 &
 	recorder=$!
 	until_it running && until_it test -s slow.tbuf && kill -STOP $recorder || return
-	# more than there is room for
+	# more than fits
 	"$work" 3000
 	accounting_live
 	counts=$?
@@ -216,8 +217,8 @@ stopped_reader()
 	[ $counts = 0 ] && [ $recorded = 0 ] && exact slow.tbuf
 }
 
-# Killed at any time: what they had taken and not given back is there for who comes next; what they
-# had given back is gone, and the counts say so.
+# Readers are killed at any time. Blocks that they had not released are there for the next reader;
+# released ones are gone, and the counts say so.
 killed_readers()
 {
 	begin_load
@@ -242,7 +243,7 @@ two_readers()
 	recording two.tbuf sh -c '! tracebuf record -q -o second.tbuf -e sched -d 1 && ! head -c 1 /dev/tracebuf'
 }
 
-# Handlers that run in the middle of everything the recorder does.
+# Signals interrupt everything that the recorder does.
 signals()
 {
 	storm()
@@ -258,8 +259,8 @@ signals()
 
 # ---- memory ----------------------------------------------------------------
 
-# The recorder in a group that has little, and neighbours that want more than there is. The file,
-# which is memory as well here, counts as the group's.
+# The recorder is in a cgroup with little memory, and its neighbours want more. The file is memory
+# here, too, and counts for the group.
 little_memory()
 {
 	mkdir -p $group && echo 64M >$group/memory.max || return
@@ -278,7 +279,7 @@ little_memory()
 	return $code
 }
 
-# Killed for want of memory, with all that is in its group.
+# The kernel kills the recorder and its cgroup for lack of memory.
 no_memory()
 {
 	mkdir -p $group && echo 64M >$group/memory.max && echo 1 >$group/memory.oom.group || return
@@ -298,7 +299,7 @@ no_memory()
 		exact next.tbuf
 }
 
-# All of the machine's memory is wanted by others.
+# Other processes want all of the memory.
 pressure()
 {
 	squeeze()
@@ -307,7 +308,7 @@ pressure()
 		mkdir -p squeeze && mount -t tmpfs -o size=90% none squeeze || return
 		head -c $((free - 100))M /dev/zero >squeeze/fill
 		"$work" 500
-		# what cannot be had is refused as a whole
+		# a request for too much is refused as a whole
 		! tracebuf provider create big -b 4096 -B 65536 -e sched || ! tracebuf start -p big
 		code=$?
 		tracebuf provider destroy big
@@ -345,7 +346,7 @@ change_clocksource()
 	recording clocksource.tbuf change
 }
 
-# The same where the clock of the trace is the kernel's own.
+# The same with the kernel's clock as the trace clock.
 change_clocksource_mono()
 {
 	rmmod tracebuf && insmod "$TRACEBUF_KO" clock=mono || return
@@ -368,14 +369,14 @@ unplug()
 	recording unplug.tbuf out_and_in
 }
 
-# What is known of this is whether the kernel got there, and back.
+# Prints how often the kernel has come back from a suspend.
 slept()
 {
 	dmesg | grep -c 'PM: suspend exit'
 }
 
-# Everybody is frozen for 5 s, in the middle of whatever it is. Further down these guests do not come
-# back: the transport of their root file system (9p) is lost when devices are suspended.
+# All processes are frozen for 5 s, wherever they are. These guests do not come back from a deeper
+# suspend: they lose the transport of their root file system (9p).
 freeze()
 {
 	to_sleep()
@@ -390,13 +391,13 @@ freeze()
 
 # ---- the module ----------------------------------------------------------------
 
-# It is in use while anybody has it, whatever else happens.
+# The module cannot be unloaded while it is in use.
 unload_in_use()
 {
 	recording unload.tbuf sh -c 'for i in 1 2 3 4 5 6 7 8; do ! rmmod tracebuf 2>/dev/null || exit 1; done'
 }
 
-# fault NAME COMMAND...: check, if it is wanted
+# fault NAME COMMAND...: check, if NAME is wanted
 fault()
 {
 	for w in $wanted_faults; do
@@ -445,7 +446,7 @@ fault "a processor that comes and goes" unplug
 if grep -qs freeze /sys/power/state && [ -e /sys/power/pm_test ]; then
 	fault "sleep: all processes are frozen" freeze
 else
-	skip "sleep: all processes are frozen" "this kernel cannot"
+	skip "sleep: all processes are frozen" "this kernel has no pm_test"
 fi
 fault "unloading while in use" unload_in_use
 check "unload" rmmod tracebuf

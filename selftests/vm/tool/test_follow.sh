@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_follow.sh - reading a recording while it is made, with the sample that does: from the device and from a
-# pipe, on all CPUs, in order, to the end; with losses; the same events as in the file.
+# test_follow.sh - reading a recording while it is made, with samples/read/follow: from the device
+# and from a pipe, on all CPUs, in order, to the end; with losses. If this fails, a live view lacks
+# events, or shows them out of order.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -14,13 +15,13 @@ follow=${TRACEBUF_USER:-$tree/build/user}/samples/read/follow
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 
-# In order of time, and nothing came too late; $1: at least so many lines
+# in_order N: times do not go back, no event came too late, and there are N lines or more
 in_order()
 {
 	[ ! -s errors ] || { cat errors; return 1; }
 	awk -v least="$1" '
 	!match($1, /^[0-9]+\.[0-9]+$/) { print "line " NR ": " $0; bad = 1; exit }
-	# losses at the end are known when it has ended
+	# losses at the end are known only then
 	/ tracebuf:lost / { next }
 	{
 		split($1, now, ".")
@@ -38,7 +39,7 @@ in_order()
 	}' said
 }
 
-# Something that all CPUs have events of
+# Makes events on all CPUs.
 busy()
 {
 	while :; do
@@ -70,7 +71,7 @@ gone()
 	tracebuf provider destroy follow
 }
 
-# Until there have been so many events, while it goes on
+# Reads a number of events from a recording that goes on.
 device()
 {
 	provider -m streaming -e sched,irq || return
@@ -80,7 +81,7 @@ device()
 	[ $status = 0 ] && [ "$(wc -l <said)" = 20000 ] && in_order 20000
 }
 
-# Until it is stopped by somebody else: all of it, and the totals say so
+# Reads until another process stops the recording: all events arrive, or count as lost.
 device_stopped()
 {
 	provider -m streaming -b 64 -e sched_switch || return
@@ -102,7 +103,7 @@ device_stopped()
 	tracebuf provider show follow >counts
 	gone
 	[ $status = 0 ] && in_order 500 || return
-	# what was recorded is what was shown and what is said to be lost
+	# recorded = shown + lost
 	recorded=$(awk '$1 == "all" { print $2 }' counts)
 	lost=$(awk '/ tracebuf:lost / { n += $4 } END { print n + 0 }' said)
 	shown=$(grep -c ' sched:sched_switch ' said)
@@ -124,7 +125,7 @@ pipe()
 	cmp one two
 }
 
-# Far too little room: what was overwritten is told where it was
+# With far too few buffers losses are shown where they were.
 losses()
 {
 	provider -m streaming -b 2 -B 64 -e sched,irq,raw_syscalls || return
@@ -158,8 +159,8 @@ busy_reader()
 insmod "$TRACEBUF_KO"
 plan 5
 check "from the device while it is recorded, in order over all CPUs" device
-check "from the device until it is stopped: everything, or told that it is lost" device_stopped
+check "from the device until it is stopped: all events arrive, or count as lost" device_stopped
 check "from a pipe: the events of the file" pipe
-check "losses are told" losses
+check "losses are shown" losses
 check "a second reader is refused" busy_reader
 finish

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_members.sh - permissions as the packages set them: a group may open the node and run
-# tracebuf-open, and only that program has CAP_PERFMON.  If this breaks, members cannot record, or strangers can, or a
-# program that parses files has a capability.
+# tracebuf-open, and only that program has CAP_PERFMON. If this fails, members cannot record, or
+# strangers can, or a program that parses files has a capability.
 #
-# The helper is on a file system of its own: the kernel ignores capabilities of files where the mount is
-# nosuid, as a guest's /tmp is.
+# The helper is on a file system of its own: the kernel ignores capabilities of files where the
+# mount is nosuid, as a guest's /tmp is.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -35,7 +35,7 @@ stranger()
 	setpriv --reuid "$user" --regid "$user" --clear-groups "$@"
 }
 
-# refused TEXT COMMAND...: it fails, says TEXT, and leaves no trace
+# refused TEXT COMMAND...: COMMAND fails with TEXT, and leaves no trace
 refused()
 {
 	text=$1
@@ -48,7 +48,7 @@ refused()
 	grep -qF "$text" said && [ ! -e no.tbuf ]
 }
 
-# Else what is refused below would be refused for nothing.
+# Capabilities of files count here: otherwise the refusals below would prove nothing.
 counts()
 {
 	member "$files/cat" /proc/self/status >said || return
@@ -62,7 +62,7 @@ records()
 		tracebuf verify -q t.tbuf && tracebuf print t.tbuf >said && grep -c sched_switch said
 }
 
-# The device is one right, perf another; what can be known without it is in the file
+# The device is one permission, perf another: the recorder writes what it can without perf.
 without_perf()
 {
 	member tracebuf record -e syscalls:sys_enter_exit_group:ustack -o u.tbuf -- true >said 2>&1
@@ -97,7 +97,7 @@ helper_is_deaf()
 	[ "$code" = 88 ] && [ ! -s said ]	# ENOTSOCK
 }
 
-# The same file, and the same node
+# The same helper, on a mount that is nosuid.
 nosuid()
 {
 	mount -o remount,nosuid "$files" || return
@@ -136,7 +136,7 @@ check "without the group the mode of the node refuses" \
 check "and the mode of the helper" refused "ermission denied" stranger sh -c "$helper"
 check "without the helper the kernel refuses" without_helper
 check "on a file system mounted nosuid there is no capability" nosuid
-# a setpriv of its own: the one that changes the user has all capabilities until it is gone
+# another setpriv: the one that changes the user has all capabilities until it has ended
 check "nor is there under no_new_privs" \
 	refused "CAP_PERFMON" \
 	member setpriv --no-new-privs tracebuf record -q -e sched -o no.tbuf -- ls /

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_perfetto.sh - what Perfetto's importer draws of recordings: a whole one, one with losses, a
-# snapshot, which begins with a gap, one in wide forms, and one of a program. pf_import.py
-# does what the importer does, and holds it against our own analysis.
+# snapshot that begins with a gap, one in wide forms, and one of a program. pf_import.py does what
+# the importer does, and compares it with our own analysis. If this fails, a timeline shows slices
+# that never were.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -18,7 +19,7 @@ built=${TRACEBUF_USER:-$root/build/user}
 export LD_LIBRARY_PATH="$built"
 work=${TRACEBUF_SELFTESTS:-$root/build/selftests}/workload
 
-# Something to record, until it is told to stop
+# Makes events until it is killed.
 busy()
 {
 	while :; do
@@ -28,7 +29,7 @@ busy()
 	done
 }
 
-# drawn NAME: NAME.tbuf as the importer sees it
+# drawn NAME: the importer draws NAME.tbuf as our analysis has it
 drawn()
 {
 	tracebuf export -q -o "$1.pftrace" "$1.tbuf" &&
@@ -48,7 +49,7 @@ running()
 	tracebuf status | grep -q running
 }
 
-# The recorder is stopped while more is recorded than there is room for
+# The recorder is stopped while more is recorded than fits.
 with_losses()
 {
 	tracebuf record -q -b 2 -o lossy.tbuf &
@@ -93,7 +94,7 @@ of_a_program()
 	tracebuf record -q -b 256 -o user.tbuf -- "$built/samples/threads"
 }
 
-# A process whose event is not recorded has a row all the same
+# A process without a record of its beginning has a row nevertheless.
 without_newtask()
 {
 	tracebuf record -q -e sched_switch,task_newtask:1/1000 -o row.tbuf -- \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "tracebuf query" on recordings that have just been made, of a workload of which is known what it did: what it
-# says is right, and is what the database says that export makes.
+# "tracebuf query" on new recordings of a workload with known events: its answers are right, and are
+# those of the database that export makes. If this fails, a user gets wrong numbers.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -16,7 +16,7 @@ work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm/*}/build/selftests}/workload
 own_folder
 n=500
 
-# answers WANTED FILE SQL
+# answers WANTED FILE SQL: the query returns WANTED
 answers()
 {
 	have=$(tracebuf query --csv --no-header "$2" "$3") || return
@@ -25,13 +25,13 @@ answers()
 
 record()
 {
-	# x86 has them
+	# only x86 has these events
 	vectors=$(tracebuf list irq_vectors >/dev/null 2>&1 && echo irq_vectors,)
 	status 0 tracebuf record -o t.tbuf -e "${vectors}sched,irq,raw_syscalls,signal,task,timer" -b 512 \
 		-- "$work" "$n"
 }
 
-# What the workload does: system calls that there are not, and a signal each
+# The workload makes N system calls that do not exist, and N signals.
 known()
 {
 	answers "$n,$n,workload" t.tbuf "SELECT count(*), sum(result = -38), min(comm) FROM syscall_duration
@@ -42,19 +42,19 @@ known()
 	tracebuf query t.tbuf syscall-errors >said && says "workload .* 38 .* $n"
 }
 
-# Each question once more, of the database
+# same FILE: each question has the same answer in the database
 same()
 {
 	python3 "$here/../../unit/tool/query_check.py" tracebuf "$1"
 }
 
-# Who runs is on one CPU, and is not off it meanwhile
+# The slices of a CPU do not overlap, and a task that runs is not off the CPU.
 sane()
 {
 	answers 0 t.tbuf "SELECT count(*) FROM (SELECT start, lag(finish) OVER (PARTITION BY cpu ORDER BY start,
 		finish) AS before FROM run_slices) WHERE start < before" || return
 	answers 0 t.tbuf "SELECT count(*) FROM off_cpu WHERE duration < 0 OR waited > duration" || return
-	# what is between two runs of the workload is off_cpu
+	# between two slices the workload is off the CPU
 	answers 0 t.tbuf "SELECT count(*) FROM (SELECT finish, lead(start) OVER (ORDER BY start) AS next, whole, tid
 		FROM run_slices WHERE tid = (SELECT tid FROM threads WHERE comm = 'workload')) r
 		WHERE next IS NOT NULL AND NOT EXISTS (SELECT 1 FROM off_cpu o WHERE o.tid = r.tid
@@ -63,7 +63,7 @@ sane()
 		answers 1 t.tbuf "SELECT count(*) > 0 FROM irq_duration"
 }
 
-# Sixteen writes of 64 KiB past the page cache, to a file with requests of its own
+# Sixteen writes of 64 KiB past the page cache, to a loop device.
 disk()
 {
 	dd if=/dev/zero of=disk bs=1M count=4 status=none && loop=$(losetup -f --show disk) || return

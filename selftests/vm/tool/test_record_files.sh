@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The files that record makes: several in a row, each a trace by itself; past the page cache and
-# through it; on a full disk; and the recorder in the background.
+# through it; compressed; on a full disk; by a recorder in the background. If this fails, a long
+# recording has gaps between its files, or a full disk costs all of it.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -13,9 +14,9 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 . "$here/../lib/said.sh"
 
 work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm/*}/build/selftests}/workload
-# more than a workload writes: nothing is lost, however late the recorder is
+# more than a workload writes: a late recorder loses nothing
 much="-b 2048 -B 256"
-# of the workload, for files of a few blocks
+# events of the workload, for files of a few blocks
 events=1000
 [ -z "${TRACEBUF_FULL:-}" ] || events=3000
 tmp=$(mktemp -d)
@@ -27,7 +28,7 @@ running()
 	tracebuf status | grep -q running
 }
 
-# each FILE...: each is a trace by itself, and its counts are exact.
+# each FILE...: each is a trace by itself with exact counts.
 each()
 {
 	for f; do
@@ -62,8 +63,8 @@ by_size()
 	ls -l
 	[ -e s-0004.tbuf ] && [ ! -e s.tbuf ] || return
 	each s-*.tbuf && numbered $events s-*.tbuf || return
-	# its size, but for a block of each CPU and what the durable buffer needs; the last one has what
-	# was recorded while the rings were emptied for the last time, too
+	# A file has its size, but for a block of each CPU and durable blocks. The last one also has
+	# the events that were recorded while the rings were emptied for the last time.
 	files=$(ls s-*.tbuf)
 	for f in $(echo "$files" | sed '$d'); do
 		[ "$(stat -c %s $f)" -le $((32 * 1024 + 512 * 1024)) ] || { ls -l; return 1; }
@@ -93,7 +94,7 @@ part_missing()
 
 part_cut()
 {
-	# the end of a part is not that of its blocks any more: behind them are two notes
+	# two notes follow the blocks of a part: cut more than these
 	head -c $(($(stat -c %s s-0002.tbuf) - 4096 * 3)) s-0002.tbuf >short.tbuf
 	cat short.tbuf s-0003.tbuf >gap.tbuf
 	status 1 tracebuf verify gap.tbuf
@@ -111,7 +112,7 @@ keep()
 		done
 		set -- "$@" "$last"
 	done
-	# the second run went on behind the first, whose end it would have overwritten
+	# the second run continued after the first, and did not overwrite its last file
 	echo "$@"
 	[ "$1" != "$2" ] && [ "$(printf '%s\n' "$@" | sort | tail -n 1)" = "$2" ] || return
 	# the end is there, the beginning is not
@@ -144,13 +145,13 @@ by_signal()
 	wait $pid
 	cat said
 	[ $code = 0 ] && count 3 u-*.tbuf && each u-*.tbuf || return
-	# what was recorded before the signal is before the signal
+	# events before the signal are in the file before it
 	numbered 300 u-0001.tbuf && numbered 200 u-0002.tbuf
 }
 
 names_of_threads()
 {
-	# begun before the first file ends, seen in the last
+	# it begins before the first file ends, and is seen in the last
 	sh -c 'exec sleep 1000' &
 	sleeper=$!
 	tracebuf record -q --rotate signal -o n.tbuf -e sched,signal -b 64 >said 2>&1 &
@@ -179,13 +180,13 @@ no_next_file()
 		tracebuf print g-0001.tbuf >said && lines 200 'signal_generate:.*errno=.*workload' said
 }
 
-# The folder is somewhere else, where record does not look
+# Moves the folder, so that record cannot make a file there.
 folder_gone()
 {
 	mv gone away
 }
 
-# ---- how it is written ------------------------------------------------------
+# ---- writing ----------------------------------------------------------------
 
 on_tmpfs()
 {
@@ -208,11 +209,11 @@ past_the_cache()
 	status 0 tracebuf record -v -o disk/d.tbuf -e signal,raw_syscalls $much -- "$work" $events || return
 	says "disk/d.tbuf: io_uring, O_DIRECT, multiples of [0-9]* bytes" || return
 	each disk/d.tbuf && numbered $events disk/d.tbuf || return
-	# nothing is left allocated behind the end
+	# nothing is allocated beyond the end
 	[ "$(($(stat -c '%b * %B' disk/d.tbuf)))" -le $(($(stat -c %s disk/d.tbuf) + 8192)) ] || stat disk/d.tbuf
 }
 
-# Not through the page cache: nothing of the file is in it while it is written
+# With O_DIRECT the page cache has nothing of the file while it is written.
 not_in_the_cache()
 {
 	command -v fincore >/dev/null || { echo "no fincore"; return 1; }
@@ -232,7 +233,7 @@ buffered()
 		says "disk/b.tbuf: write()" && each disk/b.tbuf && numbered 500 disk/b.tbuf
 }
 
-# What is in the file that standard output goes to stays there, and what comes after it, too.
+# record keeps the contents of standard output, and what another program appends.
 standard_output()
 {
 	echo before >disk/o
@@ -245,7 +246,7 @@ standard_output()
 
 small_blocks()
 {
-	# 1 KiB: a device with larger blocks cannot take them, one with smaller ones does
+	# 1 KiB: a device with larger blocks cannot take them, others do
 	status 0 tracebuf record -v -o disk/m.tbuf -e signal -b 512 -B 64 -- "$work" 500 &&
 		says "disk/m.tbuf: .*O_DIRECT" && each disk/m.tbuf && numbered 500 disk/m.tbuf
 }
@@ -262,7 +263,7 @@ with_stacks()
 	status 0 tracebuf record -v --rotate 64K -o disk/k.tbuf -e signal:stack $much --flush-ms 10 \
 		-- "$work" 500 && says "k-0002.tbuf: .*O_DIRECT" || return
 	each disk/k-*.tbuf && numbered 500 disk/k-*.tbuf || return
-	# each has the names of its own
+	# each file has the names that it needs
 	for f in disk/k-*.tbuf; do
 		status 0 tracebuf print $f
 		! grep -q errno= said || says '+0x' || return
@@ -292,13 +293,13 @@ full_disk()
 	return $code
 }
 
-# full_rotated FOLDER: on a small file system the oldest files go, and nothing of the last ones
+# full_rotated FOLDER: on a small file system the oldest files go, and the last ones have no gaps
 full_rotated()
 {
 	status 0 tracebuf record -o "$1/k.tbuf" --rotate 64K --keep 1000 -e signal,raw_syscalls $much -- "$work" 3000 &&
 		says "the disk is full: $1/k-0001.tbuf is deleted" || return
 	[ ! -e "$1/k-0001.tbuf" ] && each "$1"/k-*.tbuf || return
-	# those that are left have consecutive numbers
+	# the files that are left have consecutive numbers
 	# shellcheck disable=SC2012
 	ls "$1" | sed -n 's/^k-0*\([0-9]*\)\.tbuf$/\1/p' >numbers
 	[ "$(wc -l <numbers)" -gt 2 ] && [ $(($(tail -n 1 numbers) - $(head -n 1 numbers) + 1)) = "$(wc -l <numbers)" ]
@@ -326,7 +327,7 @@ full_tmpfs_rotated()
 	return $code
 }
 
-# A reader that does not read: one signal, and one more, end the recorder
+# If the reader of a pipe does not read, two signals end the recorder.
 stuck_pipe()
 {
 	mkfifo stuck.fifo || return
@@ -351,7 +352,7 @@ killed()
 	until_it running && "$work" $events && until_it test -s disk/x.tbuf
 	kill -KILL $pid
 	wait $pid
-	# its pages may be on their way to the disk for a moment
+	# pages may be on their way to the disk for a moment
 	until_it not_running
 	tracebuf verify disk/x.tbuf >said 2>&1
 	cat said
@@ -410,7 +411,7 @@ compressed_full()
 compressed_cut()
 {
 	size=$(stat -c %s z.tbuf)
-	# behind a whole copy: one frame may have all events
+	# behind a whole copy, because one frame may have all events
 	{ cat z.tbuf && head -c $((size / 2)) z.tbuf; } >cut.tbuf
 	status 1 tracebuf verify cut.tbuf && says "cut off: a packed frame" || return
 	# the frames before it are read
@@ -486,7 +487,7 @@ priorities()
 	grep -q "TS  *5" recorder.ps
 }
 
-# wrong STATUS TEXT COMMAND...: it fails, and says so.
+# wrong STATUS TEXT COMMAND...: COMMAND fails with STATUS, and its message has TEXT.
 wrong()
 {
 	wanted=$1 text=$2
@@ -521,16 +522,16 @@ check "load" insmod "$TRACEBUF_KO"
 check "by size: every event is in one file, each exact" by_size
 check "put together they are one trace" put_together
 check "the counts of the files add up" sum_of_accounting
-check "a missing part is told" part_missing
-check "a part that is cut is told" part_cut
-check "the last files stay, an earlier run's count" keep
+check "a missing part is reported" part_missing
+check "a part that is cut is reported" part_cut
+check "the last files stay, also those of an earlier run" keep
 check "by time" by_time
-check "by signal: with all that was before it" by_signal
+check "by signal: with all events before it" by_signal
 check "threads are known in every file" names_of_threads
-check "when the next cannot be made the last goes on" no_next_file
-check "tmpfs: through the page cache, and told" on_tmpfs
+check "if the next file cannot be made the last goes on" no_next_file
+check "tmpfs: through the page cache, and -v says so" on_tmpfs
 if mount_ext4 256M >"$output" 2>&1; then
-	check "ext4: O_DIRECT by io_uring, and told" past_the_cache
+	check "ext4: O_DIRECT by io_uring, and -v says so" past_the_cache
 	check "ext4: nothing gets into the page cache" not_in_the_cache
 	check "ext4: through the page cache if asked for" buffered
 	check "ext4: standard output that is appended to" standard_output
@@ -538,9 +539,9 @@ if mount_ext4 256M >"$output" 2>&1; then
 	check "ext4: several files" rotated_past_the_cache
 	check "ext4: stacks and their names in each file" with_stacks
 	if [ -e /proc/sys/kernel/io_uring_disabled ]; then
-		check "without io_uring: told, and the same" without_io_uring
+		check "without io_uring: the same, and -v says so" without_io_uring
 	else
-		skip "without io_uring: told, and the same" "this kernel cannot forbid it"
+		skip "without io_uring: the same, and -v says so" "this kernel cannot forbid it"
 	fi
 	check "ext4: a full disk ends it with whole blocks" full_disk
 	check "ext4: a full disk, the oldest files go" full_disk_rotated
@@ -548,7 +549,7 @@ if mount_ext4 256M >"$output" 2>&1; then
 	umount disk
 else
 	sed 's/^/# /' "$output"
-	for t in "O_DIRECT by io_uring, and told" "nothing gets into the page cache" "through the page cache if asked for" \
+	for t in "O_DIRECT by io_uring, and -v says so" "nothing gets into the page cache" "through the page cache if asked for" \
 		"standard output" "blocks of 1 KiB" "several files" "stacks and their names in each file" "without io_uring" "a full disk" "a full disk, the oldest files go" "killed"; do
 		skip "ext4: $t" "no ext4 in a loop device here"
 	done
@@ -560,12 +561,12 @@ check "compressed: into a pipe, by threads" compressed_pipe
 check "compressed: several files" compressed_files
 check "compressed: a full disk" compressed_full
 check "compressed: cut off" compressed_cut
-check "compressed: what is wrong is said" compressed_wrong
+check "compressed: errors are explained" compressed_wrong
 check "daemon: pid file, one only, TERM ends it" daemon
-check "daemon: what fails is told to who started it" daemon_fails
+check "daemon: a failure is reported to the program that starts it" daemon_fails
 check "a service manager is told" notify
 check "priorities are the recorder's alone" priorities
-check "what is wrong is said" wrong_options
+check "errors are explained" wrong_options
 check "nothing is left running" not_running
 check "unload" unload
 cd /

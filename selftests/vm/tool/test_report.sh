@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_report.sh - report over recordings of known work: who made somebody wait, how many interrupts, calls
-# and requests there were, by numbers that do not depend on how fast the guest is; and every figure of
-# those recordings worked out once more, with and without losses.
+# test_report.sh - report over recordings of known work: the thread that made another one wait, and
+# how many interrupts, calls and requests there were, by numbers that do not depend on the speed of
+# the guest. A checker computes each figure a second time, with and without losses. If this fails,
+# report misleads its user.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -13,10 +14,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=${here%/selftests/vm/*}
 checker=$tree/selftests/unit/report/report_check.py
 own_folder
-# room for all of it, should the recorder not run until the end: the counts are of whole recordings
+# room for all events, even if the recorder does not run until the end: the counts are of whole
+# recordings
 buffers=512
 
-# ask TRACE PYTHON...: does each hold?  section(ID): its rows, by column
+# ask TRACE PYTHON...: each expression holds; section(ID): its rows, by column
 ask()
 {
 	tracebuf report --top 1000 --json "$1" >report.json || return
@@ -40,14 +42,14 @@ sys.exit(bool(wrong))
 END
 }
 
-# Every figure, from the events
+# figures TRACE: computes each figure from the events, and compares
 figures()
 {
 	tracebuf print -v --jsonl "$1" >events.jsonl && tracebuf report --json "$1" >figures.json &&
 		python3 "$checker" events.jsonl figures.json
 }
 
-# Something that runs all the time, on CPU 0, and somebody of whom it takes precedence
+# A hog that always runs on CPU 0, and a victim that waits for it.
 cat >hog <<'END'
 #!/bin/sh
 while :; do :; done
@@ -57,10 +59,10 @@ import ctypes, os, time
 ctypes.CDLL(None).prctl(15, b"victim", 0, 0, 0)
 os.sched_setaffinity(0, {0})
 os.nice(10)
-# where all is slow, some of them are over before it has gone to sleep
+# on a slow host some are over before the victim has gone to sleep
 for i in range(10):
     time.sleep(0.02)
-# at once: it does not get much of the CPU
+# at once, because it gets little of the CPU
 os._exit(0)
 END
 chmod +x hog
@@ -88,7 +90,7 @@ pinned_asked()
 	tracebuf report pinned >text && grep -q 'hog' text
 }
 
-# As many timers as are waited for, at least
+# At least as many timers as the program waits for.
 timers()
 {
 	tracebuf record -b "$buffers" -e irq,local_timer_entry,local_timer_exit,sched_switch -o timers -- python3 -S -c '
@@ -173,7 +175,8 @@ disk_asked()
 		  sum(r["count"] for r in section("block"))'
 }
 
-# More than the buffers hold, and nobody reads: the rest is gone, and what spans it not counted
+# More events than the buffers hold, and no reader: the rest is lost, and times that span the loss
+# do not count.
 lossy()
 {
 	tracebuf start -m circular -b 4 -e sched,irq,raw_syscalls || return
@@ -208,7 +211,7 @@ sys.exit(not (100 <= row["a_count"] < 5000 <= row["b_count"]))
 END
 }
 
-# One file of two recordings: two reports
+# A file with two recordings gives two reports.
 together()
 {
 	cat a b >two && tracebuf report two >text && grep -q '^# recording 2 of 2' text &&

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What record does without options: how much memory it takes, that a reader that is late loses
-# nothing of a burst, with which priority it runs; and that what it is told is done as it is told.
+# record without options: how much memory it takes, that a late reader loses nothing of a burst, and
+# its priority; and what its options change. If this fails, a plain recording loses events on a busy
+# machine, or takes too much memory.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -22,7 +23,7 @@ running()
 	tracebuf status | grep -q running
 }
 
-# begun PID: it records, or has failed
+# begun PID: the recorder records, or has failed
 begun()
 {
 	running || ! kill -0 "$1"
@@ -33,7 +34,7 @@ exact()
 	status 0 tracebuf verify "$1" && says exact && ! says "LOST\|  open"
 }
 
-# The recorder is stopped while more is recorded than the 512 KiB that the module would take
+# late OPTION...: stops the recorder while more is recorded than the module's own 512 KiB
 late()
 {
 	tracebuf record -e raw_syscalls,signal -o late.tbuf "$@" 2>late.said &
@@ -57,13 +58,13 @@ burst()
 	! grep -q "lost\|missing" late.said && exact late.tbuf
 }
 
-# The same with what the module takes: it is the size that does it
+# With the module's own size events are lost: the size makes the difference.
 burst_lost()
 {
 	late -b 32 && grep -q warning late.said && status 0 tracebuf verify late.tbuf
 }
 
-# "2 4.0 9.0": CPUs, MiB for each, and in all, as it says
+# memory_said FILE: prints CPUs, MiB for each, and MiB in all, as record says it
 memory_said()
 {
 	sed -n 's/.*memory: \([0-9.]*\) MiB for each of \([0-9]*\) CPUs.* \([0-9.]*\) MiB in all$/\2 \1 \3/p' "$1"
@@ -77,7 +78,7 @@ says_memory()
 	[ "$cpus" = "$(getconf _NPROCESSORS_CONF)" ] || { echo "$cpus CPUs"; return 1; }
 	tracebuf status >shown || return
 	cat shown
-	# as the module says it, the durable buffer besides
+	# the module has the same size, and the durable buffer besides
 	bytes=$(awk '$1 == "buffers" { print $2 * $6 * 16 }' shown)
 	awk -v e="$each" -v b="$bytes" -v a="$all" -v c="$cpus" 'BEGIN {
 		exit !(e == sprintf("%.1f", b / 1048576) && a > e * c && a < e * c + 2)
@@ -95,12 +96,12 @@ told_sizes()
 		status 0 tracebuf record ${o%%:*} -e signal -o told.tbuf -- "$work" 10 || return
 		says memory && status 0 tracebuf status && says "buffers  *${sizes%:*}" && says "watermark ${sizes#*:} %" || return
 	done
-	# as far as the module does it by itself
+	# a new provider has the module's own sizes
 	status 0 tracebuf provider create plain && status 0 tracebuf status -p plain &&
 		says "32 per CPU of 1024" && says "watermark 70" && status 0 tracebuf provider destroy plain
 }
 
-# What is recorded into memory is as much, in pieces that are overwritten one by one
+# A flight recorder has as much memory, in blocks that are overwritten one by one.
 flight_sizes()
 {
 	status 0 tracebuf start -m circular -e signal && status 0 tracebuf status || return
@@ -108,7 +109,7 @@ flight_sizes()
 	tracebuf stop
 	status 0 tracebuf start -m circular -b 8 -e signal && status 0 tracebuf status && says " 8 per CPU of 1024" || return
 	tracebuf stop
-	# nothing was said: as it is
+	# without options the sizes stay
 	status 0 tracebuf start -e signal && status 0 tracebuf status && says " 8 per CPU of 1024" || return
 	tracebuf stop
 }
@@ -122,7 +123,7 @@ small_machine()
 		says "too much for this machine: it has 128 MiB, 96 MiB" && exact small.tbuf
 }
 
-# nice_of WANTED [COMMAND...]: of a recorder that is run by COMMAND
+# nice_of WANTED COMMAND...: the niceness of a recorder that COMMAND runs
 nice_of()
 {
 	wanted=$1
@@ -142,11 +143,11 @@ priority()
 {
 	nice_of -20 tracebuf record && nice_of 0 tracebuf record --nice 0 && nice_of 4 nice -n 4 tracebuf record &&
 		nice_of 0 tracebuf record --compress zstd && nice_of -3 tracebuf record --compress zstd --nice -3 || return
-	# the command keeps what it had
+	# the command keeps its own priority
 	status 0 tracebuf record -q -e signal -o nice.tbuf -- sh -c 'ps -o ni= -p $$' && says '^ *0$'
 }
 
-# It records all the same
+# Without permission for a priority record records nevertheless.
 not_allowed()
 {
 	status 0 capsh --drop=cap_sys_nice -- -c 'tracebuf record -q -e signal -o may.tbuf -- ps -o ni=' && exact may.tbuf
@@ -157,14 +158,14 @@ check "insmod" insmod "${TRACEBUF_KO:-tracebuf.ko}"
 check "record: nothing of a burst is lost while the reader is late" burst
 check "record: with less memory some of it is" burst_lost
 check "record: how much memory it takes" says_memory
-check "record: sizes are what they are told to be" told_sizes
-check "start: a flight recorder of that size, unless told otherwise" flight_sizes
+check "record: options set the sizes" told_sizes
+check "start: a flight recorder of that size, unless options change it" flight_sizes
 check "record: a small machine" small_machine
-check "record: before others, unless told otherwise" priority
+check "record: with a high priority, unless options change it" priority
 if command -v capsh >/dev/null; then
-	check "record: without the right to be before others" not_allowed
+	check "record: without permission for a priority" not_allowed
 else
-	skip "record: without the right to be before others" "no capsh"
+	skip "record: without permission for a priority" "no capsh"
 fi
 check "rmmod" rmmod tracebuf
 finish

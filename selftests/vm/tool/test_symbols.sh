@@ -26,7 +26,7 @@ record()
 	[ $code = 0 ] && tracebuf verify record.tbuf
 }
 
-# No recorder collects mappings here: snapshot reads them from /proc at its end
+# No recorder collects mappings here: snapshot reads them from /proc at its end.
 flight()
 {
 	tracebuf start -m circular -e "$events" || return
@@ -52,7 +52,7 @@ functions()
 	grep -q 'function=hrtimer_wakeup ' said && ! grep -q 'function=0x' said
 }
 
-# all FILE COMM: each of its stacks is the one that is known
+# all FILE COMM: each stack of COMM is the known one
 all()
 {
 	tracebuf flamegraph -q --collapsed --user --comm "$2" "$1" >said
@@ -77,7 +77,7 @@ gone()
 	grep -q 'gone+0x[0-9a-f]* (.*/gone)' said && grep -q 'no such file here' remarks
 }
 
-# By build ID, wherever the file is
+# A file is found by its build ID, wherever it is.
 debug_dir()
 {
 	id=$(readelf -n "$named" | sed -n 's/.*Build ID: //p')
@@ -88,7 +88,7 @@ debug_dir()
 	grep -q 'main;serve;checkout;tiny 3$' said
 }
 
-# A file of that name which is another one
+# A file of another build gives no names.
 other_build()
 {
 	path=$(sed -n 's/.*gone+0x[0-9a-f]* (\(.*\))/\1/p' said.gone | head -n 1)
@@ -118,10 +118,10 @@ check "a flight recorder" flight
 check "record timers" timers
 ! in_guest || rmmod tracebuf
 judge "programs that have ended, forked, or ran before" ended
-judge "as of the snapshot" all flight.tbuf named
-judge "a program whose file is gone has places in it" gone
+judge "programs of a flight recorder" all flight.tbuf named
+judge "a program without its file has offsets" gone
 judge "a file by its build ID" debug_dir
-judge "a file of that name is not the one that ran" other_build
+judge "a file of another build gives no names" other_build
 judge "every export" every_form
 judge "functions of timers" functions
 finish

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tool against the real module: recording, showing and checking a workload
-# of which the number of events is known, control, and what it says when
-# something is amiss.
+# The tool against the real module: it records, shows and verifies a workload with a known number of
+# events, controls recordings, and explains errors. If a test fails, a subcommand loses events or
+# misleads its user.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -17,7 +17,7 @@ work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm/*}/build/selftests}/workload
 own_folder
 n=500
 
-# The numbered events in the output of print: all there, in order.
+# numbered FILE: the output of print has all numbered events, in order.
 numbered()
 {
 	sed -n 's/.*signal_generate:.* errno=\([0-9]*\).* comm="\{0,1\}workload.*/\1/p' "$1" >numbers
@@ -50,7 +50,7 @@ print_wide()
 		numbered said
 }
 
-# As the kernel would show them, system calls with their names
+# print shows events in the kernel's formats, and names system calls.
 print_kernel()
 {
 	status 0 tracebuf print wide.tbuf || return
@@ -157,7 +157,7 @@ running()
 	tracebuf status | grep -q running
 }
 
-# signal NAME: ends a recording that way; the file is whole, the table comes.
+# ends_well SIGNAL: a recording that SIGNAL ends has a whole file, and prints its table.
 ends_well()
 {
 	rm -f signal.tbuf
@@ -166,7 +166,6 @@ ends_well()
 	until_it running || return
 	"$work" 1000
 	until_it test -s signal.tbuf || return
-	# a job of a shell without terminal ignores SIGINT unless told otherwise
 	kill -"$1" $pid
 	wait $pid
 	echo "exit status $?"
@@ -175,7 +174,7 @@ ends_well()
 	status 0 tracebuf print --fields signal.tbuf && lines 1000 'sys_enter: id=600' said
 }
 
-# SIGINT is ignored in what a shell starts with &
+# A shell starts background jobs with SIGINT ignored: the program restores the default.
 interrupt()
 {
 	cat >interrupt.py <<END
@@ -211,7 +210,7 @@ interrupt_with_command()
 		! pgrep workload
 }
 
-# Who logs out does not end what nohup has started
+# A logout does not end a recording that nohup started.
 hangup_ignored()
 {
 	rm -f int.tbuf
@@ -227,7 +226,7 @@ hangup_ignored()
 	status 0 tracebuf print --fields int.tbuf && lines 1000 'sys_enter: id=600' said
 }
 
-# A command that does not end when it is told to: the recording has ended, and has its file
+# A command ignores SIGTERM: the recording ends nevertheless, and its file is whole.
 deaf_command()
 {
 	rm -f int.tbuf deaf
@@ -245,7 +244,7 @@ deaf_command()
 	[ $code = 0 ] && no_process trap
 }
 
-# Nothing is recorded before somebody reads it; who gives up waiting for that has left nothing behind
+# record starts nothing before its FIFO has a reader, and leaves nothing behind if it ends before.
 no_reader()
 {
 	mkfifo unread || return
@@ -285,7 +284,7 @@ stream_pipe()
 	done
 }
 
-# Two buffers, and the newest dropped until one is saved: told, and exact
+# With two buffers and the policy drop, losses are counted, and the file is exact.
 stream_overload()
 {
 	status 0 tracebuf stream --fifo -o lost.tbuf -e raw_syscalls,signal -b 2 -B 64 \
@@ -293,7 +292,7 @@ stream_overload()
 	status 0 tracebuf verify lost.tbuf && says exact
 }
 
-# Where FILE's blocks end, a line each
+# block_ends FILE: prints the offset at which each block ends
 block_ends()
 {
 	cat >ends.py <<END
@@ -307,7 +306,7 @@ END
 	python3 ends.py "$1"
 }
 
-# What is cut on the host
+# These recordings are cut on the host.
 stream_to_cut()
 {
 	tracebuf stream -q -o cut-read.tbuf -e raw_syscalls,signal -B 512 -b 64 -- sh -c "$brief" &&
@@ -315,8 +314,8 @@ stream_to_cut()
 			sh -c "$brief"
 }
 
-# Wherever FILE is cut between blocks, all events have their threads' names, and only
-# the counts of the end may say that something is missing
+# cut_anywhere FILE: cut between any two blocks, the file has the names of all its threads; verify
+# may complain about the counts of the end only
 cut_anywhere()
 {
 	block_ends "$1" >ends || return
@@ -342,7 +341,7 @@ cut_anywhere()
 	lines 500 'workload-[0-9]+ .*sys_enter: id=600' said
 }
 
-# kill -9 in the middle: what is in the file is a trace
+# After kill -9 the file is a trace.
 killed()
 {
 	rm -f killed.tbuf enough
@@ -356,14 +355,14 @@ killed()
 	wait $pid
 	: >enough
 	until_it not_running || return
-	# the last block may be half there
+	# the last block may be cut
 	tracebuf print --fields killed.tbuf >said 2>err
 	cat err
 	! grep -q '^ *<\.\.\.>' said && [ "$(grep -c 'workload-.*: id=600\>' said)" -gt 100 ] &&
 		status 0 tracebuf stream --fifo -q -o after.tbuf -e irq -d 200ms
 }
 
-# grown FILE BYTES
+# grown FILE BYTES: FILE has more than BYTES
 grown()
 {
 	[ "$(stat -c %s "$1")" -gt "$2" ]
@@ -395,7 +394,7 @@ control()
 	status 0 tracebuf print --fields save.tbuf && lines $n 'sys_enter: id=600' said && numbered said
 }
 
-# Nothing is left: what has been saved stays
+# The buffers are empty: a second save fails, and keeps the file.
 save_twice()
 {
 	cp save.tbuf saved.tbuf
@@ -403,7 +402,7 @@ save_twice()
 	status 1 tracebuf save -o never.tbuf && [ ! -e never.tbuf ]
 }
 
-# What has no room there can be saved elsewhere, and is the rest
+# A save to a full disk leaves the rest in the buffers for another save.
 save_full()
 {
 	status 0 tracebuf start -e raw_syscalls,signal -b 128 && "$work" $n && "$work" $n || return
@@ -437,21 +436,21 @@ flight_recorder()
 	status 0 tracebuf start -e signal -m circular -b 4 -B 64 || return
 	"$work" 2000
 	status 0 tracebuf save -s -o flight.tbuf && status 0 tracebuf verify flight.tbuf || return
-	# the last is there, the first is not
+	# the last event is there, the first is not
 	status 0 tracebuf print flight.tbuf && lines 1 'sig=34 errno=1999 ' said &&
 		lines 0 'sig=34 errno=0 ' said
 }
 
 oneshot()
 {
-	# what comes first is kept, what comes after is counted
+	# the first events are kept, later ones are counted
 	status 0 tracebuf record -m oneshot -b 1 -B 64 -e signal -o oneshot.tbuf -- "$work" $n &&
 		says " lost" || return
 	status 0 tracebuf status && says "oneshot, policy drop" && says "^full *[12] of" || return
 	status 0 tracebuf verify oneshot.tbuf && says exact && says "after its last block: 0 overwritten, [1-9]" || return
 	status 0 tracebuf print oneshot.tbuf && lines 1 'sig=34 errno=0 ' said &&
 		lines 0 "sig=34 errno=$((n - 1)) " said && says "LOST .* dropped" || return
-	# from then on nothing is known: the loss takes its time
+	# the loss lasts until the end of the recording
 	awk '/LOST .* dropped/ && $(NF - 1) > $(NF - 3) { found = 1 } END { exit !found }' said
 }
 
@@ -476,7 +475,7 @@ snapshot()
 		says "exact when the snapshot began" || return
 	status 0 tracebuf print one.tbuf && lines 1 'sig=34 errno=1999 ' said &&
 		lines 0 'sig=34 errno=0 ' said || return
-	# what was there stays there; to standard output, and with a name of its own
+	# the events stay in the rings; standard output, and names that the tool chooses
 	tracebuf snapshot -o - >two.tbuf 2>said || return
 	status 0 tracebuf print two.tbuf && lines 1 'sig=34 errno=1999 ' said || return
 	rm -f snapshot-*.tbuf
@@ -495,7 +494,7 @@ snapshot()
 	status 0 tracebuf stop && return $code
 }
 
-# of two blocks for each CPU there is always one to be had, however often they are overwritten
+# With two blocks for each CPU a snapshot always has one, however often they are overwritten.
 snapshot_at_full_rate()
 {
 	status 0 tracebuf start -e signal_generate -m circular -b 2 -B 64 || return
@@ -539,8 +538,8 @@ arm()
 	pid=$!
 	until_it grep -q armed waited || return
 	for i in armed.tbuf armed.tbuf.2; do
-		# a signal that is delivered; and what fills the rest of the buffers, on any CPU
-		# of a program that calls itself what a terminal would obey
+		# a signal is delivered to a program with an escape sequence in its name; the
+		# workload fills the rest of the buffers, on any CPU
 		sh -c 'printf "o\033[2Jwn" >/proc/$$/comm; trap : USR2; kill -USR2 $$'
 		until_it sh -c "'$work' 100; tracebuf verify $i" || return
 		status 0 tracebuf print $i && grep -q 'trigger: signal:signal_deliver' said || return
@@ -549,14 +548,14 @@ arm()
 	cat waited
 	lines 2 'signal:signal_deliver at [0-9-]+ [0-9:.]+ on CPU [01], thread [0-9]+ [(]o[?]\[2Jwn[)]' waited &&
 		lines 2 'armed.tbuf.*MB' waited || return
-	# nothing is frozen any more
+	# the rings are not frozen any more
 	"$work" 500
 	status 0 tracebuf save -s -o armed.tbuf && status 0 tracebuf verify armed.tbuf &&
 		says exact
 }
 
-# nothing comes after the event: not the buffers end the wait, but the time; and what the rings
-# refused is told
+# Nothing comes after the event: the time ends the wait, and the snapshot counts what the rings
+# refused.
 arm_in_time()
 {
 	status 0 tracebuf start -e signal_generate -m circular -b 8 -B 64 || return
@@ -596,7 +595,7 @@ arm_wrong()
 
 enable_disable()
 {
-	# else the buffers are as they were
+	# without these options the buffers stay as they were
 	status 0 tracebuf start -e signal -m streaming -b 64 -B 1024 || return
 	status 0 tracebuf enable raw_syscalls || return
 	tracebuf list raw_syscalls | lines 2 '^\*' /dev/stdin || return
@@ -612,7 +611,7 @@ plain_cat()
 	status 0 tracebuf start -e raw_syscalls,signal -b 64 || return
 	"$work" $n
 	status 0 tracebuf stop || return
-	# ends by itself: there is nothing more to come
+	# cat ends at the end of the stopped recording
 	timeout 300 cat /dev/tracebuf >cat.tbuf || return
 	status 0 tracebuf verify cat.tbuf && says exact || return
 	status 0 tracebuf print --fields cat.tbuf && lines $n 'sys_enter: id=600' said
@@ -686,7 +685,7 @@ truncated()
 	cut=$((size - 20000))
 	head -c $cut wide.tbuf >cut.tbuf
 	status 1 tracebuf verify cut.tbuf && says "at byte $cut" || return
-	# what is whole is shown
+	# print shows the whole blocks
 	tracebuf print cut.tbuf >said 2>err
 	cat err
 	[ "$(wc -l <said)" -gt 500 ] && grep -q "at byte $cut" err
@@ -704,8 +703,8 @@ foreign()
 
 damaged()
 {
-	# the first event of a rolling block says that it was never committed; durable
-	# blocks, of kind 1, come before
+	# Make the first event of a rolling block look uncommitted. Durable blocks, of kind 1, come
+	# before.
 	cp wide.tbuf damaged.tbuf
 	at=0
 	while [ "$(od -An -tu1 -j$((at + 5)) -N1 damaged.tbuf)" -eq 1 ]; do
@@ -745,7 +744,7 @@ provider_create()
 	status 0 tracebuf provider show mine.1 && says "circular, policy overwrite, watermark 50" &&
 		says "64 per CPU of 256 elements" && says "may grow to 5[0-9][0-9] KiB" &&
 		says signal:signal_generate && says "^ *all " || return
-	# nothing of that is the kernel's
+	# the provider "kernel" has none of these settings
 	status 0 tracebuf status && says "provider *kernel" && lines 0 "watermark 50" said
 }
 
@@ -759,7 +758,7 @@ provider_one_each()
 	status 0 tracebuf print --fields own.tbuf && lines 100 'sys_enter: id=600' said || return
 	status 0 tracebuf print --fields mine.tbuf && lines 100 'sys_enter: id=600' said &&
 		lines 100 'signal_generate: sig=34' said || return
-	# as one file: two recordings
+	# one file with two recordings
 	cat own.tbuf mine.tbuf >both.tbuf
 	status 0 tracebuf verify both.tbuf && lines 2 'buffers of .* elements per CPU' said
 }
@@ -776,7 +775,7 @@ provider_record()
 		status 0 tracebuf list -p mine.1 raw_syscalls && lines 2 '^\*C' said
 }
 
-# wrong STATUS TEXT COMMAND...: it fails, and says so.
+# wrong STATUS TEXT COMMAND...: COMMAND fails with STATUS, and its message has TEXT.
 wrong()
 {
 	wanted=$1 text=$2
@@ -808,7 +807,7 @@ provider_wrong()
 		wrong 1 "existing: kernel, mine.1" tracebuf provider destroy new &&
 		wrong 1 "always exists" tracebuf provider destroy kernel &&
 		wrong 1 "already" tracebuf provider create mine.1 || return
-	# nothing of all that has left anything
+	# the refused calls have left nothing
 	status 0 tracebuf provider list && lines 0 new said || return
 	status 0 tracebuf start -p mine.1 &&
 		wrong 1 "'tracebuf stop -p mine.1' stops it" tracebuf start -p mine.1 -m oneshot &&
@@ -822,7 +821,7 @@ provider_too_many()
 		made=$((made + 1))
 	done
 	cat said
-	# two are there
+	# two exist already
 	[ $made = 63 ] && says "64 providers" || return
 	while [ $((made -= 1)) -gt 0 ]; do
 		tracebuf provider destroy many$made || return
@@ -837,14 +836,14 @@ provider_full()
 	for i in $(seq 2000); do
 		tracebuf status -p full >said || return
 		! grep -q 'stopped: durable buffer full' said || break
-		# several processes each
+		# a pipeline is several processes
 		$(: | : | : | :)
 	done
 	cat said
 	says "state *stopped: durable buffer full" && says "[1-9][0-9]* records lost" || return
 	status 0 tracebuf provider list && lines 1 'full +stopped +0 +durable buffer full' said &&
 		status 0 tracebuf save -p full -o full.tbuf && says "durable buffer of .* is full" || return
-	# a recorder that runs meanwhile ends, with an error
+	# a recorder of a full provider ends with an error
 	tracebuf record -p full -e signal -o full.tbuf >said 2>&1 &
 	pid=$!
 	for i in $(seq 2000); do
@@ -869,7 +868,7 @@ provider_destroy()
 		status 0 tracebuf provider list && lines 0 mine said
 }
 
-# All of the terminal is in test_top.sh; here only that it shows a recording of the device
+# test_top.sh tests the terminal; this test checks that top shows a recording of the device.
 top_in_a_terminal()
 {
 	TERM=xterm script -qec 'tracebuf top -n 2 --delay 300ms' /dev/null </dev/null >said 2>&1

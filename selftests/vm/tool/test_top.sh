@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_top.sh - tracebuf top in a terminal (tmux), at 80x24 and 200x50, and as text: a task that keeps a CPU busy is
-# on top, keys do what they say, losses are told, the terminal is as before and the provider is
-# gone, however it ends.
+# test_top.sh - tracebuf top in a terminal (tmux), at 80x24 and 200x50, and as text: a busy task is
+# on top, keys work, losses are counted; however top ends, the terminal is as before and its
+# provider is gone. If this fails, the table misleads, or a terminal is left broken.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -14,14 +14,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/said.sh"
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
-# /tmp of the guest has no folder for it yet
+# /tmp of the guest has no folder for tmux yet
 TMUX_TMPDIR=$tmp
 export TMUX_TMPDIR
 SHELL=/bin/sh
 export SHELL
 
-# A task that does nothing else than run, under a name of its own; who asks what is on the screen
-# comes first, or all takes several times as long
+# A task that only runs, under a name of its own. It is nice, because it slows down the tools that
+# look at the screen.
 cat >hog <<'END'
 #!/bin/sh
 while :; do :; done
@@ -37,7 +37,7 @@ no_provider()
 
 # ---- as text ----------------------------------------------------------------
 
-# The first line of each table: %CPU and the name
+# first FILE: prints %CPU and the name in the first line of each table
 first()
 {
 	awk '/ TID +PID/ && getline > 0 { print $3, $NF }' "$1"
@@ -48,7 +48,7 @@ hog_was_first()
 	first said | grep ' hog$'
 }
 
-# A slow host may give the hog little time in any one interval: wait for one in which it is first
+# A slow host may give the hog little time in any one interval: wait for one in which it is first.
 batch()
 {
 	tracebuf top --batch --delay 500ms >said 2>&1 &
@@ -98,8 +98,8 @@ wrong()
 	status 1 tracebuf top --batch -p kernel && says "'kernel' is not recording"
 }
 
-# Who has had a CPU to itself since before the recording began is in none of its events: the CPUs
-# change over when it does, each of them, to a thread of top's
+# A thread that has had a CPU to itself since before the recording has no events. top sends a thread
+# of its own to each CPU, so that the CPU switches.
 visited()
 {
 	# shellcheck disable=SC2016
@@ -119,7 +119,7 @@ sys.exit(not any(len(on) == cpus for on in been.values()))
 END
 }
 
-# Far too little room: told, and counted as the device does
+# With far too few buffers top shows how many events are lost.
 losses()
 {
 	dd if=/dev/zero of=/dev/null bs=1 2>/dev/null &
@@ -127,12 +127,12 @@ losses()
 	tracebuf top --batch -n 4 --delay 500ms --syscalls --buffers 2 --elements 64 >said 2>&1
 	kill "$calls"
 	cat said
-	# before it: how far it is behind, where all is slow
+	# on a slow host the line also says how far top is behind
 	says 'lost: [1-9][0-9]* in this interval, [1-9][0-9]* in all' || return
 	status 0 tracebuf top --batch -n 1 && says '^lost: none$\|behind; lost: 0 in this interval, 0 in all$'
 }
 
-# A recording that is there already: it stays, and goes on
+# top looks at a recording that runs already, and leaves it running.
 other()
 {
 	tracebuf provider create watched -e sched_switch -b 32 && tracebuf start -p watched || return
@@ -146,7 +146,7 @@ other()
 	[ "$code" = 0 ] && [ "$on" = 0 ]
 }
 
-# Others' recordings do not notice
+# top changes nothing in other recordings.
 beside()
 {
 	tracebuf provider create watched -m circular -e sched_switch -b 16 && tracebuf start -p watched || return
@@ -158,10 +158,10 @@ beside()
 	cmp before after
 }
 
-# A stream from elsewhere: what record wrote, through a pipe
+# top reads a stream from a pipe.
 stream()
 {
-	# the hog may have its CPU to itself for as long
+	# the hog may have its CPU to itself: make the CPU switch
 	while :; do
 		for cpu in $(seq 0 $(($(nproc) - 1))); do
 			taskset -c "$cpu" true
@@ -175,7 +175,7 @@ stream()
 	says ' hog$' && says 'standard input'
 }
 
-# What reads has enough, or it is killed: nothing stays behind
+# When its pipe closes or a signal ends it, top leaves nothing behind.
 batch_ends()
 {
 	tracebuf top --batch --delay 200ms | head -n 3 || return
@@ -195,7 +195,7 @@ batch_ends()
 
 # ---- in a terminal ----------------------------------------------------------
 
-# A server of its own for each test: one that has been told to end takes its time
+# Each test has a server of its own: a server takes its time to end.
 turn=0
 tm()
 {
@@ -220,7 +220,7 @@ on_screen()
 	grep -q -e "$1" screen
 }
 
-# shows PATTERN: until the screen has a line of it
+# shows PATTERN: waits until a line of the screen has PATTERN
 shows()
 {
 	until_it on_screen "$1" && return
@@ -233,7 +233,7 @@ key()
 	tm send-keys -t top "$@"
 }
 
-# begin COLUMNS ROWS OPTIONS...
+# begin COLUMNS ROWS OPTIONS...: starts top in a new terminal
 begin()
 {
 	columns=$1 rows=$2
@@ -246,18 +246,18 @@ begin()
 	shows ' hog$'
 }
 
-# It has ended, and the terminal is as it was
+# top has ended, and the terminal is as before.
 ended()
 {
 	shows 'ready> *$' || return
 	key "clear; stty -a >$tmp/after; echo done" Enter
 	shows '^done' || return
 	cmp before after && until_it no_provider || return
-	# the cursor is there, and what was on the screen comes back
+	# the cursor is visible, and the screen from before is back
 	[ "$(tm display-message -p -t top '#{cursor_flag} #{alternate_on}')" = '1 0' ]
 }
 
-# fits COLUMNS ROWS: title, head, keys are where they should be
+# fits COLUMNS ROWS: title, head and keys are in their places
 fits()
 {
 	screen
@@ -273,7 +273,7 @@ fits()
 	}' screen
 }
 
-# What is on the screen may be half of a picture
+# The screen may be drawn by half: try again.
 come_to_fit()
 {
 	until_it fits "$@" && return
@@ -298,7 +298,7 @@ size()
 	ended
 }
 
-# The order of the column $1 of the table; at least two of them
+# ordered COLUMN OPTION: two lines or more, sorted by the column
 ordered()
 {
 	screen
@@ -348,13 +348,13 @@ keys()
 	ended
 }
 
-# view NUMBER: the key, until the last line says that top has drawn the view
+# view NUMBER: presses the key, and waits until the last line names the view
 view()
 {
 	key "$1" && shows "\[$1 [a-z]*\]"
 }
 
-# Paused: the same picture, while the recording goes on. top looks for keys every 100 ms, which is
+# A pause keeps the picture while the recording goes on. top looks for keys every 100 ms, which is
 # also the interval: at least one interval ends while top handles three keys, one after the other.
 pause()
 {
@@ -400,7 +400,7 @@ resize()
 	ended
 }
 
-# Killed in any way: the terminal as it was, no provider
+# However top is killed, the terminal is as before, and the provider is gone.
 killed()
 {
 	for signal in TERM QUIT HUP KILL; do
@@ -409,13 +409,13 @@ killed()
 		[ -n "$pid" ] || return
 		kill -"$signal" "$pid"
 		echo "$signal"
-		# the shell has asked before the terminal was put right
+		# the shell printed its prompt before the terminal was restored
 		if [ "$signal" = KILL ]; then
 			until_it no_provider && key Enter || return
 		fi
 		ended || { cat screen; return 1; }
 	done
-	# the terminal goes
+	# the terminal is closed
 	begin 80 24 || return
 	tm kill-server
 	until_it no_provider
@@ -445,8 +445,8 @@ check "text: the busy task is first, with what a CPU has" batch
 check "each CPU changes over when it begins" visited
 check "text: events, interrupts, calls, latency, CPUs" views
 check "text: filter and order" chosen
-check "what is wrong is said, and leaves nothing" wrong
-check "losses are told, with how many" losses
+check "errors are explained, and leave nothing" wrong
+check "losses are counted" losses
 check "a recording that is there is looked at, and stays" other
 check "another recording does not notice" beside
 check "a stream" stream

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_why.sh - "tracebuf why" names the cause of a wait that is known: a thread waits for another one,
-# which has to share its CPU with a third; a container has used up its quota. If it is wrong, a user
-# looks at the wrong thread.
+# test_why.sh - "tracebuf why" names the known cause of a wait: a thread waits for another one,
+# which shares its CPU with a third; a container has used up its quota. If this fails, a user looks
+# at the wrong thread.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -56,7 +56,8 @@ record()
 	tracebuf record -b 256 -o chain.tbuf -- python3 -S chain.py && tracebuf verify chain.tbuf
 }
 
-# A thread in a cgroup that may have a CPU for a fifth of the time, and one that may always
+# One thread in a cgroup that may have a CPU for a fifth of the time, and one in a cgroup that
+# always may.
 in_cgroup()
 {
 	mkdir -p root && mount -t cgroup2 none root || return
@@ -80,13 +81,13 @@ END
 	return "$recorded"
 }
 
-# holds PYTHON...: true of what why says of the asker; of(CAUSE, ...): ns below the causes, by name
+# holds PYTHON...: each expression holds for the asker; of(CAUSE, ...): ns below the causes, by name
 holds()
 {
 	holds_of "--comm asker chain.tbuf" "$@"
 }
 
-# holds_of OPTIONS PYTHON...
+# holds_of OPTIONS PYTHON...: the same for other options of why
 holds_of()
 {
 	# shellcheck disable=SC2086
@@ -117,7 +118,7 @@ END
 
 chain()
 {
-	# what the worker itself needed, and what took its CPU: they are the most of the wait
+	# the worker's own work, and the rival on its CPU, are the most of the wait
 	holds 'of("blocked in read", "woken worker") > 0.9 * of("blocked in read")' \
 		'of("blocked", "woken worker", "runs worker") > 200e6' \
 		'of("blocked", "woken worker", "waits", "runs rival") > 100e6'
@@ -136,7 +137,8 @@ slices()
 		'of("blocked in read") > 0.6 * of()'
 }
 
-# One waits for the lock that the other one has; a child, for that of a file that its parent opened
+# A process waits for a lock that another one has; a child for the lock of a file that its parent
+# opened.
 in_lock()
 {
 	cat >child.py <<'END'
@@ -157,7 +159,7 @@ END
 		python3 -S child.py' && tracebuf verify lock.tbuf
 }
 
-# The file is open when the recording starts, of which the recorder reads in /proc
+# The file is open when the recording starts: the recorder finds it in /proc.
 open_before()
 {
 	cat >before.py <<'END'
@@ -180,7 +182,7 @@ open("done", "w").close()
 END
 	python3 -S before.py &
 	until [ -e ready ]; do sleep 0.05; done
-	# of one process, so that it has read that after a second on any host
+	# of one process, which the recorder has read after a second on any host
 	tracebuf record -b 256 --pid $! -o before.tbuf -- sh -c '
 		: >recording
 		until [ -e done ]; do sleep 0.05; done' && wait && tracebuf verify before.tbuf
@@ -192,7 +194,7 @@ early_lock()
 		grep -A1 'blocked in flock$' said | grep -q ' of /.*/early$'
 }
 
-# what a wait is about
+# why names the file of a lock.
 lock()
 {
 	tracebuf why --comm flock lock.tbuf >said &&
@@ -201,7 +203,8 @@ lock()
 		grep -A1 'blocked in flock$' said | grep -q ' of inherited$'
 }
 
-# 0.1 s of work takes half a second there: 8 of 10 ms are waits for the next period
+# 10 ms of 50 may be used: 0.1 s of work takes half a second, and the rest are waits for the next
+# period.
 quota()
 {
 	holds_of "--cgroup till quota.tbuf" 'of("waits", "quota") > 0.4 * of()' 'sums(why["tree"])' &&
@@ -218,7 +221,7 @@ text()
 		grep -q "'tracebuf why -t TID chain.tbuf' explains" said
 }
 
-# The two that share a CPU for 0.6 s: each waited for the other, for about half of that
+# Two threads share a CPU for 0.6 s: each waits for the other, for about half of that.
 found()
 {
 	tracebuf report --json --section findings chain.tbuf >findings.json || return
