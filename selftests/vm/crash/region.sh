@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Buffers in reserved memory, and which memory may be that: in a guest of its own, which was
-# booted with memmap=16M$0x10000000 (scripts/check).  What is found there after a reboot is for
-# selftests/recover/reboot.sh.
+# Buffers in reserved memory, and which memory may be that. If this fails, the recording is lost in
+# a crash, or the module writes over memory of others. It runs in a guest of its own, booted with
+# memmap=16M$0x10000000 (scripts/check). selftests/recover/reboot.sh tests the reboots.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -17,7 +17,7 @@ programs=${TRACEBUF_SELFTESTS:-${here%/selftests/vm/*}/build/selftests}
 tmp=$(mktemp -d)
 cd "$tmp" || exit 1
 
-# refused MEMORY PATTERN: the module is not loaded, and the log says this
+# refused MEMORY PATTERN: the module is not loaded, and the log has PATTERN
 refused()
 {
 	dmesg -C
@@ -29,7 +29,7 @@ refused()
 	dmesg | tee said | grep "$2"
 }
 
-# every range of /proc/iomem with that name, as ADDRESS:SIZE, whole pages of it
+# ranges NAME: prints each range of /proc/iomem with that name as ADDRESS:SIZE, in whole pages
 ranges()
 {
 	sed -n "s/^\\([0-9a-f]*\\)-\\([0-9a-f]*\\) : $1\$/\\1 \\2/p" /proc/iomem |
@@ -40,14 +40,14 @@ ranges()
 		done
 }
 
-# What the firmware keeps looks like what the kernel was told to leave alone.
+# Memory of the firmware looks like memory that the kernel was told to leave alone.
 firmware_refused()
 {
 	ranges Reserved | grep -v '^0x10000000:' >list
 	ranges 'ACPI.*' >>list
 	cat list
 	[ -s list ] || return
-	# what has no struct page is not memory that it could use, either
+	# memory without struct page is refused as well
 	while read -r range; do
 		refused "$range" 'memory=.*\(firmware\|struct page\)' || return
 	done <list
@@ -64,8 +64,8 @@ two_users()
 	return $result
 }
 
-# The kernel is locked down between looking for the signature and taking the parameters.
-# usage: loads_late STATUS [LEVEL]
+# loads_late STATUS [LEVEL]: the kernel is locked down after it has looked for the signature, and
+# before it copies the parameters
 loads_late()
 {
 	dmesg -C
@@ -74,7 +74,7 @@ loads_late()
 	status "$wanted" "$programs/load_locked" "$TRACEBUF_KO" memory=0x10000000:8M "$@"
 }
 
-# So it is the lockdown that makes the difference.
+# Without lockdown the late parameter is accepted: the lockdown makes the difference.
 taken_late()
 {
 	loads_late 0 && grep '10000000-107fffff : tracebuf$' /proc/iomem
@@ -99,7 +99,7 @@ on_disk()
 		mount -o loop disk.img disk
 }
 
-# The recorder would have the disk read its buffers: it copies instead.
+# The disk must not read from reserved memory: the recorder copies instead.
 recorded_on_disk()
 {
 	# shellcheck disable=SC2016
@@ -145,15 +145,15 @@ check "and by copying" recorded_on_disk --buffered
 check "record is ended by hibernation" record_ended_by_hibernation
 rmmod tracebuf
 umount disk 2>/dev/null
-# the last: there is no way back, and an unsigned module is not loaded afterwards
+# the last tests: there is no way back, and an unsigned module is not loaded afterwards
 lockdown=/sys/kernel/security/lockdown
 [ -e $lockdown ] || mount -t securityfs none /sys/kernel/security 2>/dev/null
 if [ -e $lockdown ]; then
 	check "loaded with a late parameter" taken_late
 	check "a kernel that is locked down takes no address" refused_locked_down
 else
-	skip "loaded with a late parameter" "this kernel knows no lockdown"
-	skip "a kernel that is locked down takes no address" "this kernel knows no lockdown"
+	skip "loaded with a late parameter" "this kernel has no lockdown"
+	skip "a kernel that is locked down takes no address" "this kernel has no lockdown"
 fi
 cd / && rm -rf "$tmp"
 finish

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers in reserved memory (memory=): programs can read them, and get none of their pages by
- * any call: such a page has no place in the kernel's own map, and is not freed by its last user.
- * region.sh runs this in a guest that has such memory.
+ * Buffers in reserved memory (memory=): programs can read them, but no call gives them one of the
+ * pages, because such a page has no place in the kernel's own map, and its last user would not free
+ * it. If a test fails, a program can crash the kernel. region.sh runs this in a guest with such
+ * memory.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -18,10 +19,10 @@ FIXTURE(region) {
 	struct tb_query q;
 	char *at;
 	size_t bytes;
-	size_t rings[2];	/* where memory is: a ring's first block, the durable buffer */
+	size_t rings[2];	/* first block of a ring, durable buffer */
 };
 
-/* "(null)" if there is none */
+/* The parameter is "(null)" if there is none. */
 static bool has_region(void)
 {
 	char text[64] = "";
@@ -70,7 +71,7 @@ FIXTURE_TEARDOWN(region)
 		EXPECT_EQ(error, errno);	\
 	} while (0)
 
-/* What read() gives, which the kernel copies, is what the mapping has. */
+/* The mapping has the blocks, and the kernel can copy from it. */
 TEST_DEV(region, is_read_by_programs)
 {
 	struct tb_ref refs[64];
@@ -90,7 +91,7 @@ TEST_DEV(region, is_read_by_programs)
 		ASSERT_EQ(n, tb_release(self->fd, refs, n));
 	}
 	EXPECT_LE(500, events);
-	/* the kernel reads it for the program: no page is needed for that */
+	/* the kernel reads it for the program, without a page */
 	copy = malloc(self->q.durable_offset);
 	n = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	EXPECT_EQ(PAGE, write(n, self->at + self->rings[0], PAGE));
@@ -117,7 +118,7 @@ TEST_DEV(region, gives_nobody_a_page)
 		EXPECT_FAILS(EIO, pwrite(mem, copy, PAGE, (uintptr_t)at));
 		EXPECT_FAILS(EFAULT, process_vm_readv(getpid(), &to, 1, &from, 1, 0));
 		EXPECT_FAILS(EFAULT, process_vm_writev(getpid(), &to, 1, &from, 1, 0));
-		/* a futex of several processes is found by its page, one of this process by address */
+		/* the kernel finds a shared futex by its page, a private one by its address */
 		EXPECT_FAILS(EFAULT, syscall(SYS_futex, at, FUTEX_WAIT, 0, NULL, NULL, 0));
 		EXPECT_FAILS(EAGAIN, syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0));
 		/* a pipe takes a copy */
@@ -142,7 +143,7 @@ TEST_DEV(region, is_not_changed_by_advice)
 	EXPECT_FAILS(EACCES, mprotect(self->at, self->bytes, PROT_READ | PROT_WRITE));
 }
 
-/* A child has none of it; what is moved is all of it. */
+/* A child does not inherit the mapping; it can be moved as a whole. */
 TEST_DEV(region, is_forked_and_moved)
 {
 	void *hole, *private;
@@ -165,7 +166,7 @@ TEST_DEV(region, is_forked_and_moved)
 	self->at = to;
 	EXPECT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(to + self->rings[0]));
 	EXPECT_EQ(TB_BLOCK_MAGIC, *(volatile uint32_t *)(to + self->rings[1]));
-	/* one of its own, read-only as well */
+	/* a private mapping is read-only as well */
 	private = mmap(NULL, self->bytes, PROT_READ, MAP_PRIVATE, self->fd, 0);
 	ASSERT_NE(MAP_FAILED, private);
 	EXPECT_EQ(0, memcmp(private + self->rings[0], to + self->rings[0], PAGE));
@@ -173,7 +174,7 @@ TEST_DEV(region, is_forked_and_moved)
 	EXPECT_EQ(0, munmap(private, self->bytes));
 }
 
-/* As long as it is mapped nobody else gets that memory; afterwards anybody may. */
+/* The memory is in use while it is mapped; afterwards it can be used again. */
 TEST_DEV(region, is_given_back_when_nobody_has_it)
 {
 	EXPECT_EQ(-EBUSY, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 16, 1024));
@@ -192,7 +193,7 @@ static bool hibernate(void)
 	return write_file("/sys/power/pm_test", "none") && ok;
 }
 
-/* Hibernation does not save the range, so the recording in it ends before. */
+/* Hibernation does not save the memory, so the recording ends before. */
 TEST_DEV(region, does_not_outlive_hibernation)
 {
 	char block[1 << 14];

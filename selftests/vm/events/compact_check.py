@@ -4,10 +4,10 @@
 
     compact_check.py TEXT OTHER [EVENT]
 
-Each provider has its own probe, one after the other, so times differ, and an interrupt may come in
-between. So the events of each CPU are compared in order, those of interrupts, of softirqs and of
-tasks by themselves, from when both record until one of them ends. At the beginning and the end one
-of them may have a few events more. EVENT is left out.
+A tracepoint calls the probes of the two one after the other, so times differ, and an interrupt may
+come in between. Therefore the events of interrupts, of softirqs and of tasks are compared
+separately, for each CPU, in order, from when both record until one of them ends. At the beginning
+and the end one of them may have a few events more. EVENT is left out.
 
 A thread can change its name between the probes of the two providers. An interrupt, and softirqs
 after it, that come between them see the new name for one provider and the old one for the other.
@@ -17,14 +17,14 @@ import collections
 import re
 import sys
 
-MORE = 40           # events that one provider may have more at the start, and at the end
-NAMES = 5           # events of tasks that may have other names
+MORE = 40           # how many events more one provider may have at the start, and at the end
+NAMES = 5           # how many events of tasks may have different names
 NAME = re.compile(r"comm=.*? (?=\w+=)|^.*(?=-)")
 LINE = re.compile(r"\s*(.+) \[(\d+)\] (\S)(\S+) +(\d+\.\d+): (.*)")
 
 
 def read(path, left_out):
-    """By CPU and kind of context: (time, (thread, context, event)) of each event"""
+    """Returns, by CPU and kind of context, (time, (thread, context, event)) of each event."""
     found = collections.defaultdict(list)
     with open(path, errors="replace", encoding="utf-8") as text:
         for line in text:
@@ -40,7 +40,7 @@ def window(found):
 
 
 def start(some, other):
-    """Where they begin to be the same: (index, index)"""
+    """Returns where they begin to be the same: (index, index)."""
     for both in range(2 * MORE):
         for i in range(both + 1):
             j = both - i

@@ -3,22 +3,23 @@
 """
 ftrace_compare.py CPUS FTRACE OURS REDUCED [preemptible]
 
-Did both record the same, in the same order? Of each of CPUS (words in one argument), FTRACE.N is
-what tracefs shows (per_cpu/cpuN/trace); OURS is the output of "tracebuf print" of all CPUs. What
-lies between the marks (signals numbered 1 and 2) is compared, event by event: the thread, whether
-in an interrupt, how deep preemption was off, and the text. Of events in REDUCED, which lack fields
-or are shown by their fields, no text.
+Compares what ftrace and tracebuf recorded at the same time: the same events, in the same order?
+Of each of CPUS (words in one argument), FTRACE.N is what tracefs shows (per_cpu/cpuN/trace); OURS
+is the output of "tracebuf print" of all CPUs. The events between the marks (signals numbered 1
+and 2) are compared one by one: the thread, whether in an interrupt, how deep preemption was off,
+and the text. The text of events in REDUCED, which lack fields or are shown by their fields, is not
+compared.
 
-Both are called at a tracepoint one after the other, so an interrupt in between has its events
-before that one in the one trace and behind it in the other: what is out of order must
-be an event of an interrupt and one of what it interrupted. With "preemptible" another thread may come
-in between, too, and the scheduler, which has preemption off.
+A tracepoint calls one after the other. The events of an interrupt in between stand before the
+tracepoint's event in one trace, and behind it in the other. So events that are out of order must
+be one of an interrupt, and one of what it interrupted. With "preemptible", another thread may also
+come in between, and so may the scheduler, which has preemption off.
 
-What is read of a thing that others use, too (a reference count), may be another number for the one than
-for the other: in one of RARE events of a kind one word of the text may be another.
+A value that other CPUs change (a reference count) may differ between the two: one word of the text
+may differ in one of RARE events of a kind.
 
-The last line: "N events SYSTEM=n..., M out of order, L read another time (LIVE below), R rarely,
-times differ by up to T us".
+Prints as its last line: "N events SYSTEM=n..., M out of order, L read another time (LIVE below), R
+rarely, times differ by up to T us".
 """
 import re
 import sys
@@ -26,29 +27,31 @@ import sys
 FTRACE = re.compile(r" *(.*)-(\d+) +\[(\d+)\] (\S+) +(\d+)\.(\d+): (\w+): ?(.*)$")
 OURS = re.compile(r" *(.*)-(\d+) \[(\d+)\] (..) (\d+)\.(\d+): (\w+):(\w+): (.*)$")
 MARK = re.compile(r"sig=34 errno=([12]) ")
-# as deep as they interrupt one another; b: softirqs disabled, which is no interrupt
+# how many levels of interrupts may interrupt one another; b: softirqs disabled, no interrupt
 DEPTH = {".": 0, "b": 0, "s": 1, "h": 2, "H": 2, "Z": 3, "z": 3}
-# An event is missing if so many others come first, without those of deeper interrupts: any number
-# of these may come in between. So many events before and after the marks may belong to either side.
+# An event is missing if so many others come before it. Those of deeper interrupts do not count,
+# because any number of them may come in between. As many events before and after the marks may be
+# on either side of them.
 AHEAD = 4000
 RARE = 50
-# What a probe reads itself, not from its arguments, may have changed between the two: jiffies. Some is not
-# in the trace at all. By event, what is not compared; how often they differ is told.
+# By event, the part of the text that is not compared; the last line says how often it differs. A
+# value that a probe does not get as an argument, such as jiffies, may have changed between the two.
+# Other values are not in the trace at all.
 FPU = re.compile(r"(?<=xfeatures: ).*")
 LIVE = {
-    # who has died may have been waited for on another CPU
+    # a thread on another CPU may have waited for a dead one in between
     "sched_switch": re.compile(r"(?<=prev_state=)[ZX]\b"),
     "timer_start": re.compile(r"(?<=timeout=)-?\d+"),
     "timer_expire_entry": re.compile(r"(?<=now=)\d+"),
-    # without a gateway it is what was in the memory before
+    # without a gateway, whatever was in memory
     "fib_table_lookup": re.compile(r"(?<=gw )\S+"),
-    # its print format asks for the time it is printed at
+    # the print format contains the time of printing
     "writeback_sb_inodes_requeue": re.compile(r"(?<=age=)\d+"),
     "writeback_single_inode_start": re.compile(r"(?<=age=)\d+"),
     "writeback_single_inode": re.compile(r"(?<=age=)\d+"),
-    # the kernel's hash of an address is not for modules: ours is another
+    # a hash of an address: the kernel does not export its own, so ours differs
     "rss_stat": re.compile(r"(?<=mm_id=)\d+"),
-    # not set without OSXSAVE, which guests have not: what was in the memory before
+    # not set without OSXSAVE, which guests lack: whatever was in memory
     "x86_fpu_before_save": FPU,
     "x86_fpu_after_save": FPU,
     "x86_fpu_before_restore": FPU,
@@ -60,19 +63,19 @@ LIVE = {
     "x86_fpu_copy_src": FPU,
     "x86_fpu_copy_dst": FPU,
     "x86_fpu_xstate_check_failed": FPU,
-    # of a protocol without it: what was in the memory before
+    # not set for a protocol without it: whatever was in memory
     "neigh_create": re.compile(r"(?<=primary_key6 )\S+"),
-    # the start of a module, whose memory is somebody else's when the address is looked up
+    # an init function of a module: its memory may be reused before the address is looked up
     "initcall_start": re.compile(r"(?<=func=)\S+"),
     "initcall_finish": re.compile(r"(?<=func=)\S+"),
-    # points to its text, which is not in the trace; the last three are arm64's
+    # a pointer to text that is not in the trace; the ipi events are arm64's
     "rcu_utilization": re.compile(r".+"),
     "ipi_raise": re.compile(r"(?<= \().+(?=\))"),
     "ipi_entry": re.compile(r"(?<=\().+(?=\))"),
     "ipi_exit": re.compile(r"(?<=\().+(?=\))"),
     "wbt_step": re.compile(r"(?<=\d: ).*(?=: step)"),
 }
-# our sys_enter reads text before it has a place in the ring: what faults then comes before it
+# our sys_enter reads paths before it has space in the ring, so a fault then is recorded before it
 OWN_FAULT = "ip=strncpy_from_user"
 HIDDEN = re.compile(r"\b[0-9a-f]{16}\b")
 
@@ -114,7 +117,7 @@ def read_ftrace(name):
 
 
 def read_ours(name):
-    """Events by CPU"""
+    """Returns events by CPU."""
     events = {}
     for line in open(name, encoding="latin-1", newline="\n"):
         match = OURS.match(line)
@@ -141,17 +144,17 @@ def marks(events, whose):
 
 
 def plain(text):
-    """what the kernel writes in another way than we"""
-    # system calls and their errors by name; functions with their size, and the module they are in
+    """Removes what the kernel and tracebuf write differently."""
+    # only tracebuf names system calls and errors; only ftrace shows functions with size and module
     text = re.sub(r"^NR (-?\d+) \w+ ", r"NR \1 ", text)
     text = re.sub(r"^(NR .* = -\d+) \(E\w+\)$", r"\1", text)
-    # arguments have names, and there are no more than the call has: test_calls compares those
+    # tracebuf names arguments, and shows no more than the call has; test_calls compares those
     text = re.sub(r"^(NR -?\d+) \(.*\)$", r"\1", text)
-    # addresses that calls return
+    # a call that returns an address
     text = re.sub(r"^(NR -?\d+ = )0x([0-9a-f]+)$", lambda m: m[1] + str(int(m[2], 16)), text)
     text = re.sub(r"(\+0x[0-9a-f]+)/0x[0-9a-f]+", r"\1", text)
     text = re.sub(r" \[\w+\]", "", text)
-    # %#x of nothing
+    # %#x of 0
     text = re.sub(r"\b0x0\b", "0", text)
     return text.rstrip()
 
@@ -160,8 +163,11 @@ pointers = {}
 
 
 def same_text(system, event, kernel, ours):
-    """The kernel shows another number instead of a pointer, but always the same. By subsystem:
-    kmem works out the address of a page from what print formats cannot know."""
+    """Says whether the texts are the same.
+
+    The kernel shows a pointer as a number that is always the same for it. Each subsystem has its
+    own numbers, because kmem computes the address of a page from what print formats cannot know.
+    """
     kernel, ours = plain(kernel), plain(ours)
     if kernel == ours:
         return True
@@ -188,13 +194,16 @@ def same(a, b, reduced):
 
 
 def but_for_one(a, b):
-    """The same but for one word or number of the text"""
+    """Says whether they are the same except for one word or number of the text."""
     words, others = (re.findall(r"\w+|\W+", plain(e.text)) for e in (a, b))
     return same_place(a, b) and len(words) == len(others) and sum(v != w for v, w in zip(words, others)) == 1
 
 
 def find(want, ours, at, fits, preemptible):
-    """The event of OURS, from AT on, that fits, or None, and what may not stand before it there"""
+    """Finds the event in OURS, from AT on, that fits.
+
+    Returns it, or None; whether others are before it; and those of them that may not be there.
+    """
     passed, late = [], False
     for i in range(at, len(ours)):
         have = ours[i]
@@ -206,7 +215,7 @@ def find(want, ours, at, fits, preemptible):
                 not (e.name == "page_fault_kernel" and OWN_FAULT in e.text) and
                 not (preemptible and want.off == "." and (e.tid != want.tid or e.off != "."))]
         late = True
-        # a deeper interrupt has any number of events: a softirq frees what RCU kept
+        # deeper interrupts may have any number of events: a softirq frees what RCU has kept
         if have.depth <= want.depth:
             passed.append(have)
         if len(passed) == AHEAD:
@@ -217,7 +226,7 @@ def find(want, ours, at, fits, preemptible):
 def compare(theirs, ours, reduced, preemptible):
     first, last = marks(theirs, "ftrace")
     begin, end = marks(ours, "tracebuf")
-    # an interrupt at the mark itself may be on the other side of it in the other trace
+    # an interrupt at the mark may be on the other side of it in the other trace
     at, swapped, live, late = max(0, begin - AHEAD), 0, 0, 0
     systems, exact, rare = {}, {}, {}
     for i in range(first, last + 1):
@@ -233,7 +242,7 @@ def compare(theirs, ours, reduced, preemptible):
                 print("ftrace has", want, "; we have:", *ours[at:at + 5], sep="\n  ")
                 print("before it:", *theirs[max(0, i - 3):i], sep="\n  ")
                 if wrong:
-                    print("and further on, behind what is of the same thread:", have, sep="\n  ")
+                    print("and further on, behind events of the same thread:", have, sep="\n  ")
                 return 1
             have = other
             rare.setdefault(want.name, []).append((want, have))
@@ -245,11 +254,11 @@ def compare(theirs, ours, reduced, preemptible):
         if i not in (first, last):
             systems[have.system] = systems.get(have.system, 0) + 1
     more = [e for e in ours[begin:end + 1] if not e.used and
-            # of an interrupt at the mark: ftrace has it before
+            # not one of an interrupt at a mark, which ftrace has on the other side of it
             not any(same(t, e, reduced) for t in theirs[max(0, first - AHEAD):first] + theirs[last + 1:last + AHEAD])]
     often = [pair for name, pairs in rare.items() if len(pairs) * RARE > exact.get(name, 0) for pair in pairs]
     if often:
-        print("not the same, and not rarely: ftrace has, and we have",
+        print("too often not the same: ftrace has, and we have",
               *[e for pair in often[:3] for e in pair], sep="\n  ")
         return 1
     if more:
@@ -265,12 +274,12 @@ def main():
     reduced, preemptible = set(), sys.argv[5:] == ["preemptible"]
     for line in open(sys.argv[4]):
         words = line.split("#")[0].split()
-        # a field of our own is not in the text
+        # fields that only the module has are not in the text
         if len(words) == 1 or any(word[0] != "+" for word in words[1:]):
             reduced |= set(words[:1])
     ours = read_ours(sys.argv[3])
     for cpu in sys.argv[1].split():
-        # a pointer is hidden in the same way on one CPU
+        # the numbers for pointers are the same only within one CPU
         pointers.clear()
         if compare(read_ftrace("%s.%s" % (sys.argv[2], cpu)), ours.get(int(cpu), []), reduced,
                    preemptible):

@@ -1,36 +1,37 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-ftrace_formats.py OURS THEIRS REDUCED SYSTEM - compares the formats of the events of SYSTEM.
+ftrace_formats.py OURS THEIRS REDUCED SYSTEM
 
-OURS is what "tracebuf list --format" writes, THEIRS what "grep -r --include=format '' ." prints in
-the folder events of tracefs: fields must agree in declaration, offset, size and sign,
-print formats word by word. The kernel replaces only some names of enumerators by their values
-and we all, so a number may stand for a name there. REDUCED lists events that lack fields, and which
-("?": if the kernel has it); "*": it has its arguments for fields, which is not compared; "%": its print format differs.
+Compares the formats of the events of SYSTEM. OURS is the output of "tracebuf list --format",
+THEIRS of "grep -r --include=format '' ." in the folder events of tracefs. Fields must agree in
+declaration, offset, size and sign, print formats word by word. The kernel replaces only some names
+of enumerators by their values, and tracebuf all, so we may have a number for a name. REDUCED lists
+events that lack fields, and the fields ("?": if the kernel has it). "*": its fields are the
+arguments of the tracepoint, which is not compared. "%": its print format differs.
 """
 import re
 import sys
 
 FIELD = re.compile(r"\tfield:(.*?);\toffset:(\d+);\tsize:(\d+);\tsigned:(\d);")
-# names made up by the compiler
+# names that the compiler makes up
 UNIQUE = re.compile(r"(__UNIQUE_ID_\w+?_)\d+")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->\s*\w+|\w+|\S')
 
 
 def parse(text):
-    """fields (declaration, offset, size, sign), print format"""
+    """Returns the fields (declaration, offset, size, sign) and the print format."""
     return FIELD.findall(text), text[text.index("print fmt: "):].strip()
 
 
 def read(name):
-    """(system, name) -> the same"""
+    """Returns {(system, name): what parse() returns}."""
     texts = re.split(r"^system: ", open(name).read(), flags=re.M)[1:]
     return {re.match(r"(.*)\nname: (.*)\n", text).groups(): parse(text) for text in texts}
 
 
 def read_theirs(name, system):
-    """(system, name) -> the same, of one subsystem"""
+    """Returns {(system, name): what parse() returns} of one subsystem."""
     texts, start = {}, "./%s/" % system
     with open(name) as lines:
         for line in lines:
@@ -63,7 +64,7 @@ def name_of(field):
 
 
 def compare(kernel, ours, missing):
-    """what is wrong, or None"""
+    """Returns what is wrong, or None."""
     own = {name[1:] for name in missing if name[0] == "+"}
     missing = {name for name in missing if name[0] != "+"}
     if not own <= {name_of(f) for f in ours[0]}:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_api.sh - the API for other modules: kernel/tb_apitest.c, and what it leaves behind.
+# test_api.sh - the API for other modules: what kernel/tb_apitest.c records arrives as it was given.
+# If this fails, drivers record wrong values, or crash when they are unloaded.
 
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/lib/ktap.sh
@@ -10,7 +11,7 @@ dir=${here%/selftests/vm/*}/build/$(uname -r)-torture
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 params=/sys/module/tb_apitest/parameters
-# name=value, whatever the event's print format makes of them
+# name=value, whatever the print format of the event
 fields=''
 tracebuf print -h | grep -q -e --fields && fields=--fields
 
@@ -24,7 +25,7 @@ recorded()
 		[ "$(grep -c user_31 said)" = 1 ]
 }
 
-# those that were too large
+# events that were too large
 dropped()
 {
 	tracebuf status -p apitest >said
@@ -34,7 +35,7 @@ dropped()
 
 # ---- events of its own ------------------------------------------------------
 
-# Recorded into FILE: what FIRE NUMBER... makes
+# fired FILE NUMBER...: records into FILE the events of these numbers
 fired()
 {
 	file=$1
@@ -48,7 +49,7 @@ fired()
 	cat said
 }
 
-# has TEXT...: each is somewhere in what was recorded
+# has TEXT...: each TEXT is in the output
 has()
 {
 	for text; do
@@ -66,18 +67,18 @@ values()
 		'apitest:word: number=6'
 }
 
-# What is recorded while another is being filled in stands behind it, for it began later.
+# An event that is recorded while another is filled in is behind it, because it began later.
 order()
 {
 	[ "$(grep -o -E -e 'apitest:(outer|inner|simple):' said | tr -d '\n')" = \
 		apitest:outer:apitest:inner:apitest:simple: ]
 }
 
-# The thread's, not what the recorder itself makes of it.
+# Events have the context of the thread, not that of the recorder.
 context()
 {
 	cat said
-	# within the other one, which has it off; where the kernel counts that
+	# the inner event is within one that has preemption off, where the kernel counts that
 	inner=.2
 	grep -q Y $params/counts_preemption || inner=..
 	awk -v pid=$$ -v inner=$inner '/apitest:(types|outer|inner):/ {
@@ -93,13 +94,13 @@ formatted()
 	grep -a -q 'number=%u of \\"%s\\"", REC->number, "test"' values.tbuf
 }
 
-# one as large as no ring takes
+# an event that is too large for any ring
 too_large()
 {
 	tracebuf verify values.tbuf | awk '$1 ~ /^[0-9]+$/ { n += $5 } END { exit n != 1 }'
 }
 
-# The handler lets even numbers pass; what it records itself is not shown to it.
+# The handler lets even numbers pass, and is not called for events that it records itself.
 handled()
 {
 	echo 0 >$params/seen
@@ -111,14 +112,14 @@ handled()
 	tracebuf verify handled.tbuf | grep 'apitest:word: 2 by a module'
 }
 
-# Who stops waits for an event that is being filled in: then its ring may go.
+# A stop waits for an event that is being filled in, because its ring may go afterwards.
 waited_for()
 {
 	tracebuf start -e apitest --no-state || return 1
 	held=N
 	for try in 1 2 3 4 5; do
 		echo 2000 >$params/hold || return 1
-		# nothing that forks: it might be put onto the CPU that is busy with the event
+		# read does not fork: a new process might go to the CPU that is busy with the event
 		n=0
 		until [ "$held" = Y ] || [ $n = 20000 ]; do
 			read -r held <$params/held
@@ -139,14 +140,14 @@ listed()
 	tracebuf provider list | grep -w apitest
 }
 
-# A reader keeps what has been recorded, though the name is free.
+# A reader keeps the recording, although the provider and its name are gone.
 outlives()
 {
 	insmod "$dir/tb_apitest.ko" || return 1
 	mkfifo pipe
 	tracebuf save -p apitest -o - >pipe &
 	exec 3<pipe
-	# a byte of it: it is open, and waits for us to read on
+	# after a byte the file is open, and waits for the rest to be read
 	dd bs=1 count=1 <&3 of=first 2>/dev/null
 	rmmod tb_apitest || return 1
 	listed && return 1

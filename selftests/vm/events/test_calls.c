@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The beginning of a system call has the arguments that the call has, no more, and the text that
- * they point to, as far as that can be read without waiting.  If this is broken, a trace names
- * files that the program did not, or the recorder reads memory that it must not.
+ * An event of a system call has as many arguments as the call, and the text that they point to, as
+ * far as that can be read without waiting. If a test fails, a trace names files that the program
+ * did not, or the recorder reads memory that it must not.
  */
 #include <linux/memfd.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 DEVICE_FIXTURE(calls)
 
-/* The last call of a number by this thread */
+/* The last call of one number by this thread. */
 struct call {
 	struct stream *s;
 	int64_t number;
@@ -51,12 +51,12 @@ static void see(void *ctx, const struct stream_event *e)
 		if (word && !c->wrong)
 			memcpy(c->text[i], e->payload + at, c->bytes[i]);
 	}
-	/* nothing that is not told of */
+	/* no bytes besides */
 	if (e->length >= FIELDS)
 		c->wrong |= e->length != FIELDS + c->bytes[0] + c->bytes[1];
 }
 
-/* Records while call @number is made, by @make; what was recorded of it is in @c then. */
+/* Records while @make makes call @nr; @c has the recorded call then. */
 #define RECORD(c, nr, make)						\
 	do {								\
 		*(c) = (struct call){ .s = &self->s, .number = (nr), .tid = gettid() }; \
@@ -102,7 +102,7 @@ TEST_DEV(calls, as_many_arguments_as_the_call_has)
 	EXPECT_EQ(0x10000, c.args[0]);
 	EXPECT_EQ(12345, c.args[4]);
 	EXPECT_EQ(1ul << 63 | 0x1000, c.args[5]);
-	/* a call that nobody knows: all that it could have */
+	/* for an unknown call: as many as a call can have */
 	RECORD(&c, 1000, syscall(1000, 1, 2, 3, 4, 5, 6));
 	EXPECT_EQ(56, c.length);
 	EXPECT_EQ(6, c.args[5]);
@@ -151,14 +151,14 @@ TEST_DEV(calls, text_that_cannot_be_read)
 		      -1, 0);
 	ASSERT_NE(MAP_FAILED, memory);
 	ASSERT_EQ(0, munmap(memory + page, (size_t)page));
-	/* nobody has touched it: reading it would have to wait for memory */
+	/* never touched: reading it would have to wait for memory */
 	CALL(&c, openat, -1, memory + 2 * page, 0);
 	EXPECT_EQ(0, c.bytes[0]);
 	EXPECT_EQ(FIELDS, c.length);
-	/* the call has, now */
+	/* the first call has touched it */
 	CALL(&c, openat, -1, memory + 2 * page, 0);
 	EXPECT_EQ(1, c.bytes[0]);
-	/* goes on where there is nothing, and ends just before that */
+	/* a text that runs into missing memory, and one that ends just before */
 	memcpy(memory + page - 4, "abcd", 4);
 	CALL(&c, openat, -1, memory + page - 4, 0);
 	EXPECT_EQ(0, c.bytes[0]);
@@ -167,12 +167,12 @@ TEST_DEV(calls, text_that_cannot_be_read)
 	EXPECT_STREQ("abc", c.text[0]);
 	CALL(&c, openat, -1, NULL, 0);
 	EXPECT_EQ(0, c.bytes[0]);
-	/* the kernel's */
+	/* addresses of the kernel */
 	CALL(&c, openat, -1, 0xffff888000001000ul, 0);
 	EXPECT_EQ(0, c.bytes[0]);
 	CALL(&c, openat, -1, ~0ul, 0);
 	EXPECT_EQ(0, c.bytes[0]);
-	/* of two the first only, the second only */
+	/* of two texts only the first, only the second */
 	CALL(&c, renameat, -1, "here", -1, NULL);
 	EXPECT_STREQ("here", c.text[0]);
 	EXPECT_EQ(0, c.bytes[1]);
@@ -188,7 +188,7 @@ static void not_there(int signal)
 	_exit(1);
 }
 
-/* Number 21 takes the name of a file from programs of 64 bits (access), not from those of 32 */
+/* Number 21 takes the name of a file in calls of 64 bits (access), but not in those of 32. */
 static long call_of_32_bits(const char *low)
 {
 	long result;

@@ -3,9 +3,9 @@
 #
 # test_compact.sh - two providers record the same load at the same time, one in compact forms, one
 # in wide forms. Reading shows the same events with the same fields. If it does not, the recorder's
-# default loses what it says that it keeps.
+# default loses fields.
 #
-# As soon as switches of threads may be missing, events are recorded in the wide form: the compact
+# When switches of threads may be missing, events are recorded in the wide form, because the compact
 # one leaves out the thread.
 
 # Functions are called by way of check.
@@ -25,12 +25,12 @@ load()
 		seq 1 200 | sort -n | tail -n 1 >/dev/null
 		: >"file.$i"
 	done
-	# a deadline task has a priority that the compact form has no room for
+	# the compact form has no room for the priority of a deadline task
 	chrt -d --sched-runtime 1000000 --sched-deadline 10000000 --sched-period 10000000 0 \
 		sh -c 'sleep 0.02; sleep 0.02'
 }
 
-# together NAME: record NAME-compact.tbuf and NAME-wide.tbuf of what happens in NAME()
+# together NAME: records NAME-compact.tbuf and NAME-wide.tbuf while NAME runs
 together()
 {
 	tracebuf provider create wide -e "$events" -W -b 256 && tracebuf start -p wide &&
@@ -40,7 +40,7 @@ together()
 		tracebuf save -p wide -o "$1-wide.tbuf" && tracebuf provider destroy wide
 }
 
-# The switches of the compact recording are missing for a while, and are never all there again
+# The compact recording lacks switches for a while, and never has all of them again.
 without_switches()
 {
 	load
@@ -50,7 +50,7 @@ without_switches()
 	load
 }
 
-# A filter of the switches leaves some out, too
+# A filter leaves out some switches.
 filtered_switches()
 {
 	load
@@ -58,7 +58,7 @@ filtered_switches()
 	load
 }
 
-# same NAME [EVENT]: both have the same events, but for EVENT
+# same NAME [EVENT]: both recordings have the same events, not counting EVENT
 same()
 {
 	for f in wide compact; do

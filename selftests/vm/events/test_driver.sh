@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_driver.sh - the samples, built as drivers of somebody else are: their events listed,
-# recorded, filtered; drivers that come and go meanwhile; handlers that keep events out.
+# test_driver.sh - the samples, built like drivers out of the tree: their events are listed,
+# recorded and filtered; drivers come and go meanwhile; handlers keep events out. If this fails, a
+# driver's author cannot trust the events, or cannot unload the driver.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -16,31 +17,31 @@ tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 fake=/sys/module/tb_fakedev/parameters
 veto=/sys/module/tb_veto/parameters
-# name=value, whatever the event's print format makes of them
+# name=value, whatever the print format of the event
 fields=''
 tracebuf print -h | grep -q -e --fields && fields=--fields
 
-# text FILE: what was recorded, into $tmp/said; the trace is sound
+# text FILE: prints FILE into said; the trace has no errors
 text()
 {
 	tracebuf verify "$1" && tracebuf print $fields "$1" >said && head -n 20 said
 }
 
-# grown NAME COUNT: the device has counted so many more than were in $since
+# grown NAME COUNT: the device has counted COUNT more than $since
 grown()
 {
 	[ "$(cat $fake/"$1")" -ge $((since + $2)) ]
 }
 
-# Waits for N interrupts more.
+# interrupts N: waits for N interrupts more.
 interrupts()
 {
 	since=$(cat $fake/interrupts)
 	until_it grown interrupts "$1"
 }
 
-# Checks what a trace has of the device; the numbers of the first and last interrupt in it go to
-# "range".  Of each kind there must be what there has to be between its own first and last.
+# Checks the device's events of a trace, each against its number; "range" gets the numbers of the
+# first and the last of each kind. No number in between may be missing.
 cat >device.awk <<'END'
 function field(name,	at, rest) {
 	at = index($0, " " name "=")
@@ -104,7 +105,7 @@ END {
 }
 END
 
-# device FILE [STEP]: is it all right, with every interrupt, or every STEPth?
+# device FILE [STEP]: the trace has each interrupt, or each STEPth, with the right values
 device()
 {
 	text "$1" || return
@@ -112,13 +113,13 @@ device()
 	awk -v queues=4 -v step="${2:-1}" -f device.awk said && cat range
 }
 
-# number KIND COLUMN
+# number KIND COLUMN: prints a column of "range"
 number()
 {
 	awk -v kind="$1" -v n="$2" '$1 == kind { print $n }' range
 }
 
-# ---- what there is ----------------------------------------------------------
+# ---- listing ----------------------------------------------------------------
 
 listed()
 {
@@ -137,14 +138,13 @@ listed()
 	tracebuf list done submit
 }
 
-# At each place where it is looked whether somebody wants an event there is an instruction that does
-# nothing.
+# At each place that asks whether an event is wanted there is an instruction that does nothing.
 patched_out()
 {
 	objdump -d -j .text "$dir/tb_fakedev.ko" >code && objdump -r -j __jump_table "$dir/tb_fakedev.ko" >sites ||
 		return
 	awk '
-	# the place, where to, the key: 16 bytes
+	# the place, the target, the key: 16 bytes
 	FILENAME == "sites" && $1 ~ /^[0-9a-f]+0$/ && $3 ~ /^\.text\+0x/ {
 		sub(/^\.text\+0x0*/, "", $3)
 		sites[$3] = 1
@@ -154,7 +154,7 @@ patched_out()
 		sub(/:$/, "", $1)
 		if ($1 in sites) {
 			print
-			# of x86, of arm64
+			# nops of x86 and of arm64
 			nops += /[ \t](66 90|0f 1f 44 00 00|d503201f) /
 		}
 	}
@@ -173,7 +173,7 @@ recorded()
 		[ "$(number frame 4)" -ge 36 ] && [ "$(number irq 3)" -le "$until" ]
 }
 
-# What happens in a thread says in which.
+# An event of a thread names the thread.
 in_a_thread()
 {
 	counted=$(cat $fake/submitted)
@@ -186,7 +186,7 @@ in_a_thread()
 
 # ---- rules ------------------------------------------------------------------
 
-# Every fourth is of queue 1; two of a thousand have exactly so many bytes.
+# Every fourth event is of queue 1.
 filtered()
 {
 	tracebuf start -e fakedev:done -f 'queue == 1 && unit ~ "fa?e*"' && interrupts 300 &&
@@ -203,7 +203,7 @@ filtered_simple()
 		tracebuf verify some.tbuf | grep 'fakedev:irq: [0-9]* by filters'
 }
 
-# A text whose length changes.
+# A filter on a text of varying length.
 filtered_text()
 {
 	tracebuf start -e fakedev:frame -f 'label ~ "even*"' && interrupts 100 || return
@@ -214,7 +214,7 @@ filtered_text()
 	text some.tbuf && grep -q 'label=even frame' said && ! grep -q label=odd said
 }
 
-# The stack, in elements of its own behind the event; one in ten.
+# Stacks, in elements behind the event; and sampling.
 with_more()
 {
 	tracebuf start -e fakedev:irq:stack:1/10,fakedev:done:stack -f 'queue == 0' &&
@@ -239,7 +239,7 @@ load()
 	[ -d /sys/module/tb_fakedev ] || insmod "$dir/tb_fakedev.ko" period=1000 queues=4
 }
 
-# What it recorded stays, with what it means.
+# Events of a driver that goes stay, with their descriptions.
 leaves()
 {
 	load && tracebuf start -e fakedev && interrupts 100 && rmmod tb_fakedev || return
@@ -248,18 +248,18 @@ leaves()
 	tracebuf save -s -o left.tbuf && device left.tbuf && [ "$(number done 4)" -ge 100 ]
 }
 
-# One that leaves and comes again is recorded again, with the same numbers.
+# A driver that goes and comes back is recorded again, under the same ids.
 returns()
 {
 	load && tracebuf start -e fakedev && interrupts 50 && rmmod tb_fakedev && load &&
 		interrupts 50 && tracebuf save -s -o again.tbuf && text again.tbuf || return
 	[ "$(tracebuf list -i again.tbuf 'fakedev:*' | sort | uniq -d | wc -l)" = 0 ] || return
-	# its count began anew
+	# the driver counts from 0 again
 	awk '/ fakedev:irq: / { sub(/.*sequence=/, ""); again += n > $0 + 0; n = $0 + 0 }
 		END { exit again != 1 }' said
 }
 
-# What is chosen stays so when it goes, and also when nothing is recorded.
+# A selection stays when the driver goes, also while nothing is recorded.
 chosen_before()
 {
 	load && tracebuf disable all && tracebuf enable fakedev && rmmod tb_fakedev &&
@@ -269,7 +269,7 @@ chosen_before()
 	[ "$(number irq 2)" = 0 ]
 }
 
-# Loading and unloading while it records, and another does.
+# The driver is loaded and unloaded while it is recorded.
 comes_and_goes()
 {
 	load && tracebuf start -m circular -e fakedev || return
@@ -279,13 +279,13 @@ comes_and_goes()
 	rmmod tb_fakedev && load && tracebuf save -s -o often.tbuf && text often.tbuf
 }
 
-# Events without their times; simple ones without the thread, which they do not know.
+# timeless FILE: the events without times, and simple ones without the thread
 timeless()
 {
 	sed -n -e '/ fakedev:irq/s/^ *[^ ]*//' -e '/ fakedev:/s/ [0-9.]*: / /p' "$1"
 }
 
-# Two providers have the same, but for the time.
+# Two providers have the same events, but for the time.
 twice()
 {
 	load && tracebuf provider create second -e fakedev:done,fakedev:frame,fakedev:irq &&
@@ -295,13 +295,13 @@ twice()
 	timeless said | sort >one
 	device two.tbuf || return
 	timeless said | sort >two
-	# the second began later and ended sooner: all it has the other has
+	# the second began later and ended sooner: the other one has all its events
 	comm -13 one two >more
 	cat more
 	[ "$(wc -l <two)" -ge 300 ] && [ ! -s more ]
 }
 
-# Each with rules of its own.
+# Each provider has rules of its own.
 twice_filtered()
 {
 	tracebuf enable -p second fakedev:irq,fakedev:done,fakedev:frame -f 'queue == 0' &&
@@ -321,14 +321,14 @@ switches()
 	done
 }
 
-# counted FILE BEFORE: has this number of tb_veto gone beyond BEFORE, and have CPUs switched?
+# counted FILE BEFORE: tb_veto has counted beyond BEFORE, after some switches
 counted()
 {
 	switches
 	[ "$(cat "$veto/$1")" -gt "$2" ]
 }
 
-# Nothing of kernel threads is left, and what is missing is counted.
+# No event of kernel threads is left, and the missing ones are counted.
 vetoed()
 {
 	insmod "$dir/tb_veto.ko" events=sched:sched_switch && tracebuf start -e sched:sched_switch &&
@@ -340,7 +340,7 @@ vetoed()
 		tracebuf verify veto.tbuf | grep "sched:sched_switch: $kept_out by a module"
 }
 
-# Also where the wide form was not asked for; where a filter lets nothing pass nobody is asked.
+# The same for compact events. The handler is not called for events that a filter rejects.
 vetoed_compact()
 {
 	before=$(cat $veto/kept_out)
@@ -361,7 +361,7 @@ unhandled()
 		grep -E '^ *(<idle>|swapper)' said >/dev/null
 }
 
-# A handler that is there before the events are, and goes while they are recorded.
+# The handler is there before the events are, and goes while they are recorded.
 vetoed_later()
 {
 	load && rmmod tb_fakedev && insmod "$dir/tb_veto.ko" 'events=fakedev:*' && load &&
@@ -383,7 +383,7 @@ probed()
 		cat /proc/version >/dev/null
 	done
 	tracebuf save -s -o probe.tbuf && text probe.tbuf || return
-	# each call of cat: what it asked for comes back as what it got
+	# each call of cat reads the file whole, then its end
 	awk -v bytes="$(cat /proc/version | wc -c)" '
 	/kprobe:entry:/ && $1 ~ /^cat-/ { n++; bad += !/ args=\[0x[0-9a-f]+,/ || !/symbol=vfs_read/ }
 	/kprobe:return:/ && $1 ~ /^cat-/ {
@@ -447,7 +447,7 @@ if [ -e "$dir/tb_kprobe.ko" ]; then
 	refuse "a function that is not there" not_probed
 else
 	skip "any function" "this kernel has no kretprobes"
-	skip "a function that is not there" "likewise"
+	skip "a function that is not there" "this kernel has no kretprobes"
 fi
 rmmod tb_fakedev
 rmmod tracebuf

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is recorded: known workloads, and the events that they must give, in
- * number and in contents; compact and wide ones.
+ * Known workloads give the right events, in number and in contents, in wide and compact form. If a
+ * test fails, a trace shows events that did not happen, or lacks events that did.
  */
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ static int prepare(int fd)
 	return tb_configure(fd, TB_MODE_STREAMING, TB_POLICY_DROP, BUFFERS, ELEMENTS);
 }
 
-/* Stops, and reads all there is; nothing may be lost, so large is the room. */
+/* Stops and reads all; the rings are so large that nothing may be lost. */
 static void finish(struct __test_metadata *_metadata, int fd, struct stream *s)
 {
 	int i;
@@ -43,7 +43,7 @@ struct calls {
 	pid_t tid;
 };
 
-/* getppid(), by one thread, wide */
+/* getppid() of one thread, in wide form. */
 static void see_getppid(void *ctx, const struct stream_event *e)
 {
 	struct calls *c = ctx;
@@ -130,7 +130,7 @@ static void see_compact(void *ctx, const struct stream_event *e)
 	c->wrong += !e->simple || e->cpu != 0;
 	if (stream_is(c->s, e, "sys_enter")) {
 		c->enter++;
-		/* nothing is known of the call: it may have six */
+		/* the kernel does not know this call: it may have six */
 		c->wrong += stream_value(c->s, e, "nr_args") != 6;
 	} else {
 		c->exit++;
@@ -147,7 +147,7 @@ TEST_DEV(events, system_calls_compact)
 	self->s.ctx = &c;
 	ASSERT_EQ(0, prepare(self->fd));
 	ASSERT_EQ(2, tb_select(self->fd, TB_SELECT_ENABLE, "raw_syscalls", TB_FORM_COMPACT));
-	/* readers know the thread from it */
+	/* without switches all events are recorded in the wide form */
 	ASSERT_EQ(1, tb_select(self->fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_COMPACT));
 	ASSERT_EQ(0, tb_start(self->fd, 0));
 	for (i = 0; i < N; i++)
@@ -213,7 +213,7 @@ static void see_length(void *ctx, const struct stream_event *e)
 	n->wrong += e->length > (FIRE_ELEMENTS - 1) * 16 || e->length <= (FIRE_ELEMENTS - 2) * 16;
 }
 
-/* the other tests count on it */
+/* Other tests rely on this size. */
 TEST_DEV(events, numbered_events_have_the_size_the_tests_assume)
 {
 	struct numbers n = { .s = &self->s };
@@ -235,13 +235,13 @@ TEST_DEV(events, numbered_events_have_the_size_the_tests_assume)
 	EXPECT_EQ(0, n.wrong);
 }
 
-/* the largest that fits, and what does not: a ring of the smallest buffers */
+/* In a ring of the smallest buffers, an event that is too large is counted. */
 TEST_DEV(events, oversize_is_counted)
 {
 	struct tb_stats st;
 	struct tb_query q;
 
-	/* sched_process_exec has the file name: as long as we like */
+	/* sched_process_exec has the name of the file, which may be long */
 	char path[900] = "/", *const argv[] = { path, NULL };
 	int status, i;
 	pid_t pid;
@@ -274,7 +274,7 @@ TEST_DEV(events, oversize_is_counted)
 	EXPECT_EQ(1, self->s.ring[0].totals.oversize);
 }
 
-/* ---- switches: simple and composite tell the same --------------------- */
+/* ---- switches: simple and composite events agree ---------------------- */
 
 struct switches {
 	struct stream *s;
@@ -308,7 +308,7 @@ static void see_switch(void *ctx, const struct stream_event *e)
 	}
 }
 
-/* How often this thread has gone to sleep. */
+/* Returns how often this thread has gone to sleep. */
 static long sleeps(void)
 {
 	struct rusage u;
@@ -328,7 +328,7 @@ static void switches(struct __test_metadata *_metadata, int fd, struct stream *s
 	ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", form));
 	ASSERT_EQ(0, tb_start(fd, 0));
 	before = sleeps();
-	/* the waiting itself is what makes the switches */
+	/* waiting makes the switches */
 	for (WAIT(sleeps() - before >= 100))
 		;
 	finish(_metadata, fd, s);

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_formats.sh - what the module says of its events is what the kernel says: fields, offsets,
-# sizes, signs and print formats, event by event against tracefs. A test for each subsystem.
+# test_formats.sh - the module describes its events as the kernel does: fields, offsets, sizes,
+# signs and print formats, event by event against tracefs. If this fails, a trace has wrong values
+# under the right names.
 
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/vm/lib/ktap.sh
 . "$here/../lib/ktap.sh"
 own_folder
 
-# the commonest filesystem's, which some kernels have as a module
+# list: ext4 is a module of some kernels
 list()
 {
 	modprobe -q ext4

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_ftrace.sh - the kernel's own tracer and tracebuf record the same events at the same time, and
-# must have recorded the same: event by event on each CPU, in the text that the print formats make.
+# the traces must agree: event by event on each CPU, in the text of the print formats. If this
+# fails, tracebuf shows other events than the kernel, or in another order.
 #
 #	test_ftrace.sh [SYSTEM...]
 #
 # All subsystems are recorded at once, while all loads run; the host compares. With SYSTEM, or with
 # TRACEBUF_FULL=1 in the environment, each subsystem is recorded by itself as well and compared in
-# the guest: those of $loads_of, which says what makes their events occur, and "others", all other
+# the guest: those of $loads_of, with the loads that make their events, and "others", all other
 # subsystems at once.
 
 # Functions are called by way of check.
@@ -61,30 +62,30 @@ compaction	compact
 module		modules
 '
 
-# The loads of subsystem $1
+# loads_for SYSTEM: prints the loads that make its events
 loads_for()
 {
 	found=$(echo "$loads_of" | awk -v wanted="$1" '$1 == wanted { $1 = ""; print }')
 	[ -n "$found" ] || found=$("$loads" list)
-	# it asks for the scheduler at every page: two of three events would come from that
+	# compact calls the scheduler at each page: two of three events would be its
 	[ "$1" != all ] || found=$(echo "$found" | tr ' ' '\n' | grep -vx compact)
 	echo "$found"
 }
 
-# What is no subsystem of the table
+# others: prints the subsystems that are not in the table
 others()
 {
 	echo "$loads_of" | awk 'NF { print $1 }' >in_table
 	tracebuf list | sed 's/^..  *//; s/:.*//' | sort -u | grep -vxFf in_table
 }
 
-# Write $1 to file $2 of the instance
+# set_ftrace VALUE FILE: writes into a file of the instance
 set_ftrace()
 {
 	echo "$1" >"$instance/$2"
 }
 
-# Nothing is left of the one before
+# Clears what the last recording has left.
 clear_ftrace()
 {
 	set_ftrace 0 tracing_on
@@ -92,7 +93,7 @@ clear_ftrace()
 	set_ftrace '' trace
 }
 
-# The events of subsystems $* that both have, and the one that marks
+# both_have SYSTEM...: prints the events that both tracers have, and the one for marks
 both_have()
 {
 	echo signal/signal_generate
@@ -103,7 +104,7 @@ both_have()
 	done
 }
 
-# record SYSTEM, "others" or "all": into the files trace.tbuf and ftrace.CPU
+# record SYSTEM, "others" or "all": records into trace.tbuf and ftrace.CPU
 record()
 {
 	tracebuf stop >/dev/null 2>&1
@@ -137,11 +138,11 @@ record()
 	done
 }
 
-# compare SYMBOLS: what was recorded, with the kernel's symbols from that file
+# compare SYMBOLS: compares the traces, with the kernel's symbols from that file
 compare()
 {
 	tracebuf print -k "$1" trace.tbuf >ours || return
-	# events whose print formats cannot be used: their texts differ
+	# print formats that we cannot use give other texts
 	tracebuf print -v trace.tbuf 2>notes >/dev/null || return
 	sed -n 's/^tracebuf: \(.*\) is shown \(by its fields\|in part\).*/\1/p' notes | sort -u | cat reduced - >by_name
 	# shellcheck disable=SC2086,SC2046
@@ -149,7 +150,7 @@ compare()
 		$(cat preemptible)
 }
 
-# Did any event of subsystem $1 occur?
+# occurred SYSTEM: the trace has events of SYSTEM
 occurred()
 {
 	[ "$1" = others ] || grep -q "^[^:]*: $1:" ours
@@ -171,17 +172,17 @@ one()
 	[ $code != 0 ] || sed 's/^/# /' said
 }
 
-# Everything that is the same for all recordings
+# begin: prepares all that the recordings share
 begin()
 {
 	{
 		cat "$here/reduced_events.txt"
-		# with their arguments only
+		# events with their arguments only
 		sed -n 's/^+\t//p' "${here%/selftests/vm/*}/build/$(uname -r)/coverage.txt"
 	} >reduced
-	# Can other threads, or the scheduler, run between ftrace's turn at a tracepoint and ours
-	# (module/machine/compat.h)? With PREEMPT_RT the end of an interrupt, which is no longer in
-	# it, wakes the thread of its softirqs.
+	# Can other threads, or the scheduler, run between the probe of ftrace and ours
+	# (module/machine/compat.h)? With PREEMPT_RT the end of an interrupt, which then is outside
+	# of it, wakes the thread of its softirqs.
 	: >preemptible
 	! grep -q TB_HAVE_TRACEPOINT_PREEMPTIBLE \
 		"${here%/selftests/vm/*}/build/$(uname -r)/module/.main.o.cmd" ||
@@ -199,7 +200,7 @@ begin()
 	# The first getrandom() of a fresh guest makes entropy: it calls the scheduler 180,000 times
 	# on 6.1, which fills the ring.
 	head -c 1 /dev/random >/dev/null
-	# a file system of its own, where there is ext4 for one
+	# a file system of its own, ext4 where there is one
 	disk=$(mktemp) && work=$(mktemp -d) && truncate -s 64M "$disk" && mkfs.ext4 -q "$disk" &&
 		modprobe -a loop ext4 && mount -o loop "$disk" "$work"
 }

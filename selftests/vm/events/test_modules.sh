@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_modules.sh - events come and go with modules, while they are enabled and recorded: those of the
-# kernel's own modules (ext4), and tracebuf_events.ko with all of its own.
+# test_modules.sh - events come and go with modules while they are enabled and recorded: those of
+# the kernel's own modules (ext4), and those of tracebuf_events.ko. If this fails, loading a module
+# breaks a recording, or unloading crashes the machine.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -33,7 +34,7 @@ both_go()
 	modprobe -r tracebuf_events && [ ! -d /sys/module/tracebuf ] && [ ! -d /sys/module/tracebuf_events ]
 }
 
-# Everything at once, until the file "enough" is there
+# load: runs all loads until the file "enough" is there
 load()
 {
 	mkdir -p "$tmp/load"
@@ -56,7 +57,7 @@ end_load()
 	wait "$load_pid"
 }
 
-# How many events of pattern $2 file $1 has
+# count FILE PATTERN: prints how many events FILE has of PATTERN
 count()
 {
 	tracebuf print "$1" | grep -c ": $2: "
@@ -64,13 +65,13 @@ count()
 
 # ---- a module of the kernel ----------------------------------------------
 
-# Mount, make one file, unmount, and take the module away
+# ext4_round N: mounts, makes a file, unmounts, and removes the module
 ext4_round()
 {
 	modprobe ext4 && mount -o loop "$tmp/disk" "$tmp/mnt" || return
 	: >"$tmp/mnt/file$1"
 	umount "$tmp/mnt" || return
-	# writes back and unloads at its leisure
+	# the kernel writes back, and releases the module, when it likes
 	for try in $(seq 100); do
 		rmmod ext4 2>said && return
 		sleep 0.1
@@ -103,7 +104,7 @@ mark()
 	"$loads" mark "$1"
 }
 
-# The marks, from signals: 1 the module has gone, 2 it is about to come, 3 it has come, 4 it is about to go
+# Marks are signals: 1 the module has gone, 2 it will come, 3 it has come, 4 it will go
 cat >phases.awk <<'AWK'
 match($0, /signal_generate: sig=34 errno=[1-4] /) {
 	mark = substr($0, RSTART + 30, 1)
@@ -140,7 +141,7 @@ recording()
 	tracebuf status | grep -q running
 }
 
-# Recorded are events of both modules; one of them goes and comes back
+# Events of both modules are recorded; one module goes and comes back.
 events_come_and_go()
 {
 	both_are_there || return
@@ -170,7 +171,7 @@ events_come_and_go()
 	tracebuf print stream.tbuf | awk -v rounds="$rounds" -f phases.awk
 }
 
-# Enabled, and nothing recorded
+# Events that are enabled, but not recorded.
 enabled_only()
 {
 	tracebuf enable kmem && rmmod tracebuf_events && insmod "$events_ko" &&

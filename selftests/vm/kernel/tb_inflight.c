@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of threads that come when it matters, and are on their way for long, as when an
- * interrupt or a hypervisor has stopped their writers.  Every other time, at random,
- *  - tb_thread_queue_peek() returns that the writer of the next record is not through;
- *  - tb_state_drain_queue() returns that the queue is empty, as if the record had come only then.
- * So many times: it must be over when the recording stops, for all writers are through then.
+ * Delays records of threads, as when an interrupt or a hypervisor has stopped their writers. Every
+ * other time, at random, tb_thread_queue_peek() returns that the next record is not written yet.
+ * The lies end after a number of times: a recording can only stop when all writers have finished.
+ *
+ * The second probe only uses up lies, because tb_state_drain_queue() returns nothing any more.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -12,7 +12,7 @@
 
 static uint lies;
 module_param(lies, uint, 0644);
-MODULE_PARM_DESC(lies, "how often somebody is still to be told so");
+MODULE_PARM_DESC(lies, "number of false results that are left");
 
 /* one reader at a time calls */
 static u32 dice = 1;

@@ -42,7 +42,7 @@ struct fuzzer {
 	char *arena;			/* ends at an inaccessible page */
 	char *readonly;
 	char *hole;			/* PROT_NONE */
-	struct { char *at; size_t bytes; bool whole; } maps[MAPS];	/* whole: no part can be unmapped */
+	struct { char *at; size_t bytes; bool whole; } maps[MAPS];	/* whole: or nothing */
 	struct tb_ref refs[16];		/* the last acquired ones */
 	uint32_t nr_refs;
 	int holder;			/* file that acquired them */

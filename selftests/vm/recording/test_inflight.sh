@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_inflight.sh - readers while records of threads are on their way (kernel/tb_inflight.c):
-# blocks that were taken must wait for them, and are taken once all the same.  Who reads, and
-# whether all threads were told of, is test_durable's.
+# test_inflight.sh - readers while records of threads are still being written (kernel/tb_inflight.c
+# simulates that): chosen blocks wait for the records, and are delivered once. The tests are those
+# of test_durable.c. If this fails, a trace has threads without names, or a block twice.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -14,7 +14,7 @@ built=${here%/selftests/vm/*}/build
 module=$built/$(uname -r)-torture/tb_inflight.ko
 lies=/sys/module/tb_inflight/parameters/lies
 
-# NAME: one of test_durable's tests, with so many lies, which have come to their end
+# told NAME: a test of test_durable passes with a number of lies, and has used them all
 told()
 {
 	echo 1000 >"$lies"

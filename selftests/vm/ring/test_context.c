@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nested contexts: events from tasks, softirqs and interrupts on one CPU, with
- * the context they are marked with, in an order that nesting explains.
+ * Events of tasks, softirqs and interrupts on one CPU have the right context, in an order that
+ * nesting explains. If a test fails, a trace blames a task for an interrupt, or an interrupt
+ * corrupts the event that it interrupted.
  *
- * With TRACEBUF_ICOUNT in the environment (scripts/vm -i: interrupts come at
- * any instruction) recording itself is interrupted, and that shows.
+ * With TRACEBUF_ICOUNT in the environment (scripts/vm -i) interrupts come at any instruction, also
+ * while an event is recorded.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@
 
 DEVICE_FIXTURE(context)
 
-/* Interrupts: asks the disk for files that nobody has asked for yet. */
+/* Makes interrupts: reads files from the disk that no program has read yet. */
 static void files(DIR *dir, int n)
 {
 	struct dirent *d;
@@ -32,7 +33,7 @@ static void files(DIR *dir, int n)
 #define MULTIARCH	"x86_64-linux-gnu"
 #endif
 
-/* Timers, system calls, interrupts. */
+/* Makes timers, system calls and interrupts. */
 static void work(int rounds, const char *dir_name)
 {
 	DIR *dir = getenv("TRACEBUF_ICOUNT") ? NULL : opendir(dir_name);
@@ -63,14 +64,14 @@ static void work(int rounds, const char *dir_name)
 struct contexts {
 	struct stream *s;
 	/*
-	 * Numbered events of ours come first and last: probes are attached
-	 * and detached one after the other, only in between all are there.
+	 * Set between the first and the last numbered event: probes are attached and detached one
+	 * after the other, and all are there only in between.
 	 */
 	bool inside;
-	/* softirqs are seen: this test does not read the context of compact events */
+	/* the wide form has softirqs; this test does not read the context of compact events */
 	bool wide;
 	uint32_t calls, softirqs, irqs, timers, timers_nested, wrong;
-	/* what CPU 0 has entered and not left yet */
+	/* what CPU 0 has entered, and not left yet */
 	bool in_softirq, in_timer, in_irq;
 };
 
@@ -81,7 +82,7 @@ static void wrong(struct contexts *c, const struct stream_event *e, const char *
 		       (unsigned long long)e->block, e->context);
 }
 
-/* Entry and exit of something that does not nest in itself. */
+/* Entry and exit of something that does not nest in itself must alternate. */
 static void bracket(struct contexts *c, const struct stream_event *e, bool entry, bool *in,
 		    const char *what)
 {
@@ -136,8 +137,8 @@ static void see(void *ctx, const struct stream_event *e)
 		if (in & TB_CONTEXT_SOFTIRQ)
 			c->timers_nested++;
 		/*
-		 * Not the other way round: the kernel is serving softirqs for
-		 * a while before the first entry and after the last exit.
+		 * Not the other way round: the kernel serves softirqs for a while before the first
+		 * entry and after the last exit.
 		 */
 		else if (c->wide && c->inside && !e->cpu && c->in_softirq)
 			wrong(c, e, "timer out of the softirq it came in");
@@ -155,7 +156,7 @@ static void nested(struct __test_metadata *_metadata, int fd, struct stream *s, 
 	s->event = see;
 	s->ctx = &c;
 	ASSERT_EQ(0, tb_configure(fd, TB_MODE_STREAMING, TB_POLICY_DROP, 256, 1024));
-	/* without it, all events are recorded in the wide form */
+	/* without switches all events are recorded in the wide form */
 	if (form == TB_FORM_COMPACT)
 		ASSERT_EQ(1, tb_select(fd, TB_SELECT_ENABLE, "sched_switch", form));
 	ASSERT_EQ(2, tb_select(fd, TB_SELECT_ENABLE, "raw_syscalls", form));
@@ -193,10 +194,7 @@ TEST_DEV(context, task_softirq_irq_compact)
 	nested(_metadata, self->fd, &self->s, TB_FORM_COMPACT, "/usr/lib/" MULTIARCH);
 }
 
-/*
- * The same in the smallest ring that there is, wrapping all the time: every
- * block is checked, so is the sum of everything.
- */
+/* In the smallest ring, which wraps all the time: each block is right, and so are the counts. */
 static void wrapping(struct __test_metadata *_metadata, int fd, struct stream *s, uint32_t policy)
 {
 	struct tb_stats st;
@@ -232,7 +230,7 @@ TEST_DEV(context, wrapping_drop)
 	wrapping(_metadata, self->fd, &self->s, TB_POLICY_DROP);
 }
 
-/* Interrupts between the reading of head and the exchange: tried again. */
+/* An interrupt between the reading of head and the exchange makes the writer retry. */
 TEST_DEV(context, interrupted_reservations_are_retried)
 {
 	bool icount = getenv("TRACEBUF_ICOUNT");
@@ -243,7 +241,7 @@ TEST_DEV(context, interrupted_reservations_are_retried)
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 4, 64));
 	ASSERT_LT(50, tb_select(self->fd, TB_SELECT_ENABLE, "all", TB_FORM_COMPACT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
-	/* else interrupts come between translated blocks only: luck */
+	/* without icount interrupts come between translated blocks only */
 	for (round = 0; round < (icount ? 100 : 3) && !retries; round++) {
 		work(20, "/usr/share/man/man8");
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every copy from and to a program fails once: at each byte of each structure, and of everything
- * that structures point to, the program's memory ends.  Each time the call says EFAULT, nothing has
- * changed, and with the memory there it works.
+ * Each copy from and to a program fails once: the program's memory ends at each byte of each
+ * structure, and of all that structures point to. The call returns EFAULT and changes nothing, and
+ * with the memory it works. If a test fails, a bad pointer leaves the recorder half changed.
  *
- * (The kernel's own fault injection can do the same with copies; this needs no such kernel, and
- * takes apart copies that are one for it.)
+ * The kernel's fault injection can fail copies, too; this needs no special kernel, and splits
+ * copies that are one for it.
  */
 #include <sys/mman.h>
 
@@ -14,10 +14,10 @@
 #define PAGE		4096
 #define ROOM		(4 * PAGE)
 
-/* Memory that ends. */
+/* The program's memory, which ends. */
 static char *begin, *end;
 
-/* @bytes of @from at the end, but for the last @missing, which are not there. */
+/* Places @from so that the last @missing of its @bytes are beyond the end. */
 static void *ending(const void *from, size_t bytes, size_t missing)
 {
 	char *at = end - (bytes - missing);
@@ -34,7 +34,7 @@ static bool make_memory(void)
 	return begin != MAP_FAILED && !mprotect(end, PAGE, PROT_NONE);
 }
 
-/* What must not change. */
+/* The state that must not change. */
 struct before {
 	struct tb_query query;
 	struct tb_stats stats;
@@ -48,7 +48,7 @@ static bool look(int fd, struct before *b)
 	memset(b, 0, sizeof(*b));
 	if (tb_query(fd, &b->query) || tb_stats(fd, 0, &b->stats))
 		return false;
-	/* other things may be recorded meanwhile */
+	/* other events may be recorded meanwhile */
 	memset(&b->stats, 0, offsetof(struct tb_stats, ready));
 	while (!tb_provider_at(fd, b->providers, &info))
 		b->providers++;
@@ -140,7 +140,7 @@ TEST_DEV(channel, of_every_structure)
 
 	ASSERT_TRUE(make_memory());
 	for (c = commands; c < commands + ARRAY_SIZE(commands); c++) {
-		/* a circular recording for those that ask for one, else none */
+		/* a circular recording for "arm", a stream for two others, else none */
 		ASSERT_EQ(0, tb_fresh(self->fd));
 		ASSERT_EQ(0, tb_configure(self->fd, c->cmd == TB_IOC_ARM ? TB_MODE_CIRCULAR : 0, 0,
 					  4, 64));
@@ -177,7 +177,7 @@ TEST_DEV(channel, of_every_structure)
 		}
 		if (c->cmd == TB_IOC_FIFO)
 			close(ret);
-		/* as it was, for the next */
+		/* restore the state for the next command */
 		close(self->fd);
 		self->fd = tb_open(0);
 		ASSERT_LE(0, self->fd);
@@ -191,9 +191,9 @@ TEST_DEV(channel, of_every_structure)
 	}
 }
 
-/* ---- what they point to --------------------------------------------------- */
+/* ---- arrays that structures point to --------------------------------------- */
 
-/* One call whose array at *@pointer, of @bytes, ends too early each time. */
+/* A call with an array at *@pointer, which ends too early each time. */
 #define ARRAY_ENDS(what, file, cmd, arg, pointer, from, bytes)				\
 	do {										\
 		size_t missing_;							\
@@ -239,7 +239,7 @@ TEST_DEV(channel, of_texts_and_masks)
 		   category_text, sizeof(category_text) - 1);
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	ARRAY_ENDS("trigger", self->fd, TB_IOC_ARM, &arm, &arm.pattern, text, sizeof(text) - 1);
-	/* how much it is, then all of it where there is room, and where there is not */
+	/* the size of the description, then the description */
 	event.desc = (uintptr_t)desc;
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_EVENT, &event));
 	bytes = event.desc_size;
@@ -272,12 +272,12 @@ TEST_DEV(channel, of_rules)
 	ARRAY_ENDS("tests", self->fd, TB_IOC_RULE, &r, &r.tests, tests, sizeof(tests));
 	r.tests = (uintptr_t)tests;
 	ARRAY_ENDS("data", self->fd, TB_IOC_RULE, &r, &r.data, pattern, sizeof(pattern));
-	/* if there is a counter: a clock that the kernel has itself */
+	/* if the kernel has this counter, a clock of its own */
 	r.data = (uintptr_t)pattern;
 	r.nr_counters = 1;
 	r.counters = (uintptr_t)&counter;
 	if (!ioctl(self->fd, TB_IOC_RULE, &r))
-		/* which of them is wrong is told each time */
+		/* each failure sets r.bad */
 		ARRAY_ENDS("counters", self->fd, TB_IOC_RULE, (r.bad = 0, &r), &r.counters,
 			   &counter, sizeof(counter));
 	pids[0] = getpid();
@@ -286,7 +286,7 @@ TEST_DEV(channel, of_rules)
 	ARRAY_ENDS("pids", self->fd, TB_IOC_PIDS, &p, &p.pids, pids, sizeof(pids));
 	p = (struct tb_pids){ 0 };
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_PIDS, &p));
-	/* the rules of a trigger, and what these point to in turn */
+	/* the rules of a trigger, and the tests of these */
 	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_CIRCULAR, 0, 4, 64));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	rule = (struct tb_rule){ .index = info.index, .nr_tests = 2,
@@ -298,12 +298,12 @@ TEST_DEV(channel, of_rules)
 	arm = (struct tb_arm){ .op = TB_ARM_SET, TEXT(text), .nr_rules = 1,
 			       .rules = (uintptr_t)&rule };
 	ARRAY_ENDS("tests of rules", self->fd, TB_IOC_ARM, &arm, &rule.tests, tests, sizeof(tests));
-	/* or what other tests record would have counters */
+	/* other tests must not record counters */
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_RULE, &(struct tb_rule){ .index = TB_RULE_ALL }));
 }
 
-/* Blocks of which a program was not told are not taken. */
+/* A reader does not get blocks without their references. */
 TEST_DEV(channel, of_references)
 {
 	struct tb_batch b = { .count = 4 };
@@ -325,7 +325,7 @@ TEST_DEV(channel, of_references)
 	EXPECT_EQ(0, st.held);
 }
 
-/* ---- of writers ------------------------------------------------------------- */
+/* ---- writers ---------------------------------------------------------------- */
 
 TEST_DEV(channel, of_writers)
 {
@@ -369,7 +369,7 @@ TEST_DEV(channel, of_chunks_and_patches)
 	EXPECT_EQ(before.taken, info.taken);
 }
 
-/* Chunks that come by copy, from memory that ends in the middle of one. */
+/* Chunks that are copied, from memory that ends within one. */
 TEST_DEV(channel, of_chunks_by_copy)
 {
 	struct tb_producer_setup setup = { .flags = TB_SETUP_NO_SHARED, .chunk_bytes = CHUNK };
@@ -399,7 +399,7 @@ TEST_DEV(channel, of_chunks_by_copy)
 
 /* ---- read ----------------------------------------------------------------- */
 
-/* What does not fit into the memory there is comes with the next read(). */
+/* Data that do not fit come with the next read(). */
 TEST_DEV(channel, of_what_is_read)
 {
 	size_t got = 0, missing = 1;
@@ -414,7 +414,7 @@ TEST_DEV(channel, of_what_is_read)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	EXPECT_EQ(-1, read(self->fd, end, PAGE));
 	EXPECT_EQ(EFAULT, errno);
-	/* so many bytes are there, and more are asked for */
+	/* there is room for @missing bytes, and the program asks for more */
 	while ((n = read(self->fd, end - missing, missing + 100)) > 0) {
 		ASSERT_LE(n, (ssize_t)missing);
 		memcpy(all + got, end - missing, n);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Independence: while one provider records what checks itself and its reader
- * keeps up, others run full, are started and stopped and set up anew, ask for
- * memory that is not there, come and go, and stop for want of room.  The one
- * has everything, in order, and its counts are exact.
+ * Providers are independent: one records numbers, and its reader keeps up. Meanwhile others run
+ * full, start, stop and are configured, ask for too much memory, come and go, and stop for lack of
+ * room. The first has all events, in order, with exact counts. If the test fails, one user's
+ * recording damages another's.
  */
 #include <sys/mman.h>
 
 #include "tbtest.h"
 
-#define ROUNDS		10	/* of what the others do, at least */
+#define ROUNDS		10	/* rounds of each of the others, at least */
 #define CHUNK		500	/* events at a time */
 
 FIXTURE(independence) {
 	int kernel;
-	int fd;			/* the one */
+	int fd;			/* the provider that must have everything */
 	struct stream s;
 };
 
@@ -28,7 +28,7 @@ FIXTURE_SETUP(independence)
 	ASSERT_EQ(0, tb_fresh(self->kernel));
 	self->fd = tb_open_as("one", 0);
 	ASSERT_LE(0, self->fd);
-	/* the reader may have to wait for a processor that others share */
+	/* the reader may have to wait for a CPU that others share */
 	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, TB_POLICY_DROP, 256, 1024));
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_query(self->fd, &q));
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(independence)
 	stream_free(&self->s);
 }
 
-/* ---- the one ---------------------------------------------------------- */
+/* ---- the provider that must have everything ---------------------------- */
 
 struct numbers {
 	struct stream *s;
@@ -72,25 +72,25 @@ static void *read_all(void *arg)
 {
 	struct reader *r = arg;
 
-	/* waits where there is nothing, until it is stopped */
+	/* waits for data until the recording is stopped */
 	r->ok = tb_drain(r->fd, r->s);
 	return NULL;
 }
 
 /* ---- the others ------------------------------------------------------- */
 
-static uint32_t over;		/* they are to end */
+static uint32_t over;		/* the other threads must end */
 
 struct other {
 	const char *what;
-	bool (*round)(int fd);	/* false: that should not have happened */
+	bool (*round)(int fd);	/* false: an error */
 	const char *name;
 	uint32_t rounds;
 	bool failed;
 	pthread_t thread;
 };
 
-/* Full at once: what is dropped there is nobody else's loss. */
+/* Full at once: its drops must not be losses of another. */
 static bool run_full(int fd)
 {
 	struct tb_stats st;
@@ -115,7 +115,7 @@ static bool start_and_stop(int fd)
 
 static bool ask_too_much(int fd)
 {
-	/* each is a line in the kernel log */
+	/* each makes a line in the kernel's log */
 	usleep(10000);
 	return tb_configure(fd, 0, 0, TB_BUFFERS_MAX, TB_BUFFER_ELEMENTS_MAX) == -ENOMEM;
 }
@@ -142,7 +142,7 @@ static void fork_once(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* Threads that come and go until there is no room to tell of them; and again. */
+/* Threads come and go until there is no room to describe them; and again. */
 static bool stop_for_room(int fd)
 {
 	struct tb_config c = { .durable_kib = TB_DURABLE_KIB_MIN,
@@ -170,7 +170,7 @@ static void *other(void *arg)
 	while (!o->failed && !__atomic_load_n(&over, __ATOMIC_RELAXED)) {
 		o->failed = !o->round(fd);
 		__atomic_fetch_add(&o->rounds, 1, __ATOMIC_RELAXED);
-		/* one of them is not to have the processors for itself */
+		/* none of them may have the CPUs for itself */
 		sched_yield();
 	}
 	tb_stop(fd);
@@ -203,7 +203,7 @@ TEST_DEV(independence, one_has_everything_whatever_the_others_do)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, read_all, &reader));
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		ASSERT_EQ(0, pthread_create(&others[i].thread, NULL, other, &others[i]));
-	/* numbers in order want one processor */
+	/* numbers in order need one CPU */
 	ASSERT_EQ(0, pin(0));
 	while (!all && waiting(&patience)) {
 		fire(fired, CHUNK);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When the reader is behind: what it holds stays as it is, what is lost is
- * told exactly and where it was, with both policies; the counts agree at every
- * moment.
+ * A reader that is too slow: blocks that it holds do not change, losses are counted exactly and at
+ * the right place, with both policies, and counts add up at every moment. If a test fails, a trace
+ * hides a loss, or blames the wrong moment.
  *
- * The events are numbered (fire()), and nothing else is recorded on this CPU
- * but the tie of the clocks every ten seconds: a round in which that came in
- * between is done again.
+ * Events are numbered (fire()). Besides them this CPU only records a tie of the clocks every ten
+ * seconds: a round with one is repeated.
  */
 #include "tbtest.h"
 
@@ -34,14 +33,14 @@ static int record(int fd, uint32_t policy)
 	return record_as(fd, TB_MODE_STREAMING, policy);
 }
 
-/* Numbers seen, against what the gaps say is missing. */
+/* Compares the numbers with the gaps. */
 struct gaps {
 	struct stream *s;
-	uint32_t next;		/* number expected */
-	uint32_t told;		/* missing before the block we are in */
+	uint32_t next;		/* the next number, if none is missing */
+	uint32_t told;		/* missing before this block */
 	bool at_start;		/* no event of this block yet */
 	uint32_t count, wrong;
-	uint64_t end;		/* of the block before */
+	uint64_t end;		/* of the last block */
 };
 
 static void gap_block(void *ctx, const struct tb_block *b, const struct tb_gap *gap)
@@ -54,7 +53,7 @@ static void gap_block(void *ctx, const struct tb_block *b, const struct tb_gap *
 	g->at_start = true;
 	if (!g->told)
 		return;
-	/* within the time of what is missing */
+	/* the gap's time must be between the blocks */
 	if (!gap->first || gap->first > gap->last || gap->last > b->time_end ||
 	    (g->end && gap->last < g->end)) {
 		printf("# gap of %u: from %llu to %llu, block %llu to %llu, before it %llu\n",
@@ -92,7 +91,7 @@ static void follow(struct gaps *g, struct stream *s)
 	s->ctx = g;
 }
 
-/* A recording of @n events and nothing else, read to its end: NULL, or what went wrong. */
+/* Records exactly @n events and reads them. Returns NULL or an error text. */
 static const char *record_exactly(int fd, struct stream *s, uint32_t mode, uint32_t policy,
 				  uint32_t n, struct gaps *g, struct tb_stats *st)
 {
@@ -138,8 +137,10 @@ TEST_DEV(loss, overwritten_exactly)
 	struct gaps g;
 
 	ASSERT_EXACTLY(TB_MODE_STREAMING, TB_POLICY_OVERWRITE, n, &g, &st);
-	/* 1000 = 71 blocks of 14, and 6: three whole blocks and the last are there */
-	/* one more if the clock's upper half moved: a TIME element took its place earlier */
+	/*
+	 * 1000 = 71 blocks of 14, and 6: three whole blocks and the last are there. One more event
+	 * is there if the clock's upper half moved: a TIME element took its place earlier.
+	 */
 	EXPECT_LE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK, g.count);
 	EXPECT_GE((BUFFERS - 1) * PER_BLOCK + n % PER_BLOCK + 1, g.count);
 	EXPECT_EQ(n, g.next);
@@ -150,7 +151,7 @@ TEST_DEV(loss, overwritten_exactly)
 	EXPECT_EQ(0, st.dropped);
 	EXPECT_EQ(0, st.retries);
 	EXPECT_EQ(n / PER_BLOCK + 1, st.blocks);
-	/* everything was handed over */
+	/* all of it was delivered */
 	ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 	ASSERT_ACCOUNTING(&st);
 	EXPECT_EQ(0, st.pending);
@@ -158,10 +159,7 @@ TEST_DEV(loss, overwritten_exactly)
 	EXPECT_EQ(BUFFERS * BLOCK, st.bytes);
 }
 
-/*
- * The reader takes two blocks of four and stops: they stay as they are
- * whatever happens in the other two.
- */
+/* The reader holds two blocks of four: they do not change whatever happens in the other two. */
 TEST_DEV(loss, held_blocks_are_not_written_to)
 {
 	static char copy[2][BLOCK];
@@ -199,7 +197,7 @@ TEST_DEV(loss, held_blocks_are_not_written_to)
 		ASSERT_EQ(2, tb_release(self->fd, refs, 2));
 		ASSERT_EQ(0, munmap((void *)at, bytes));
 		ASSERT_EQ(0, tb_stop(self->fd));
-		/* the durable blocks once more are for a reader that begins; this one goes on */
+		/* this session continues; a new one would get the durable blocks again */
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 		ASSERT_STREAM(stream_finish(&self->s), &self->s);
 		if (st.attempted == 3 * PER_BLOCK + 5000)
@@ -210,7 +208,7 @@ TEST_DEV(loss, held_blocks_are_not_written_to)
 	EXPECT_EQ(3 * PER_BLOCK + 5000, g.next);
 	EXPECT_EQ(3 * PER_BLOCK + 5000 - g.count, st.overwritten);
 	EXPECT_EQ(0, st.dropped);
-	/* the gap is before the third block it got, and nowhere else */
+	/* the gap is before the third block, and nowhere else */
 	EXPECT_EQ(1, self->s.ring[0].gaps);
 }
 
@@ -232,16 +230,16 @@ TEST_DEV(loss, all_held_is_dropped_even_with_overwrite)
 		ASSERT_EQ(0, tb_stats(self->fd, 0, &st));
 		ASSERT_ACCOUNTING(&st);
 		EXPECT_EQ(BUFFERS, st.held);
-		/* room again: the next block tells of it */
+		/* there is room again: the next block has the gap */
 		ASSERT_EQ(1, tb_release(self->fd, refs, 1));
 		fire(BUFFERS * PER_BLOCK + 777, 1);
-		/* a reader that goes away puts back what it held */
+		/* a reader that closes puts back the blocks that it held */
 		fd = tb_open(0);
 		ASSERT_LE(0, fd);
 		close(self->fd);
 		self->fd = fd;
 		ASSERT_EQ(0, tb_stop(fd));
-		/* the first block went with the first reader */
+		/* the first reader has released the first block */
 		g.next = PER_BLOCK;
 		self->s.ring[0].last_seq = 0;
 		self->s.ring[0].blocks = 1;
@@ -268,7 +266,7 @@ TEST_DEV(loss, dropped_exactly)
 	struct gaps g;
 
 	ASSERT_EXACTLY(TB_MODE_STREAMING, TB_POLICY_DROP, n, &g, &st);
-	/* the oldest are there, all of them */
+	/* the oldest events are there, all of them */
 	EXPECT_EQ(room, g.count);
 	EXPECT_EQ(room, g.next);
 	EXPECT_EQ(0, g.wrong);
@@ -295,7 +293,7 @@ TEST_DEV(loss, drops_are_told_by_the_next_block)
 		ASSERT_NE(MAP_FAILED, at);
 		fire(0, room);
 		number = room;
-		/* ten times: lose i events, make room for one block */
+		/* ten times: lose i events, then make room for one block */
 		for (i = 1; i <= 10; i++) {
 			fire(number, i);
 			number += i;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Oneshot: each ring records until it is full and counts what comes after; nothing
- * is taken out before the end.  (What circular and streaming promise is in
- * test_loss.c and others.)
+ * Oneshot: each ring records until it is full, and counts what comes after; blocks can be read at
+ * the end only. If a test fails, the beginning of a boot or a benchmark is lost, or losses are not
+ * counted. Tests of the other modes are in test_loss.c and others.
  *
- * The events are numbered (fire()).  Threads that come and go are recorded in the ring
- * itself in this mode, as is the tie of the clocks: a round in which the rest of the system
- * recorded anything on this CPU is done again.
+ * Events are numbered (fire()). The kernel also records a tie of the clocks: a round in which
+ * anything else was recorded on this CPU is repeated.
  */
 #include "tbtest.h"
 
@@ -25,7 +24,7 @@ static int oneshot(int fd, uint32_t buffers)
 	return ret ?: tb_start(fd, TB_START_NO_STATE);
 }
 
-/* Numbers from 0 on without a gap, all on this CPU? */
+/* Numbers from 0 on without a gap, on CPU 0. */
 struct numbers {
 	const struct stream *s;
 	uint32_t next, wrong, threads;
@@ -63,7 +62,7 @@ static void exact(struct __test_metadata *_metadata, int fd, struct stream *s, u
 		fire(0, count);
 		ASSERT_EQ(0, tb_stats(fd, 0, &st));
 		ASSERT_EQ(0, tb_query(fd, &q));
-		/* more of the same: nothing is recorded any more, everything is counted */
+		/* nothing more is recorded, and everything is counted */
 		fire(count, 10);
 		ASSERT_EQ(0, tb_stats(fd, 0, &end));
 		ASSERT_EQ(0, tb_stop(fd));
@@ -106,7 +105,7 @@ TEST_DEV(modes, oneshot_of_several)
 	exact(_metadata, self->fd, &self->s, 33, 1000);
 }
 
-/* To the last element, and nothing is lost: full all the same, as the next would be. */
+/* Full to the last element, without a loss. */
 TEST_DEV(modes, oneshot_just_full)
 {
 	exact(_metadata, self->fd, &self->s, 1, PER_BLOCK);
@@ -126,7 +125,7 @@ TEST_DEV(modes, oneshot_not_full)
 		ASSERT_EQ(0, tb_query(self->fd, &q));
 		EXPECT_EQ(0, q.full);
 		ASSERT_EQ(0, tb_stop(self->fd));
-		/* the end of the recording has closed it, which is not the same */
+		/* the stop has closed the buffer, which is not full */
 		ASSERT_EQ(0, tb_query(self->fd, &q));
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 		ASSERT_STREAM(stream_finish(&self->s), &self->s);
@@ -139,7 +138,7 @@ TEST_DEV(modes, oneshot_not_full)
 	EXPECT_EQ(0, self->s.ring[0].totals.dropped);
 }
 
-/* Nobody gets a block before the end, and nothing makes room or takes any away. */
+/* Before the stop no reader gets a block, and a flush closes none. */
 TEST_DEV(modes, oneshot_is_read_when_stopped)
 {
 	struct tb_ref refs[8];
@@ -169,7 +168,7 @@ TEST_DEV(modes, oneshot_is_read_when_stopped)
 		EXPECT_EQ(0, st.held);
 		ASSERT_EQ(0, tb_stop(self->fd));
 		EXPECT_EQ(POLLIN, tb_poll(self->fd) & POLLIN);
-		/* from the start, as another reader */
+		/* another reader gets everything */
 		close(self->fd);
 		self->fd = tb_open(0);
 		ASSERT_LE(0, self->fd);
@@ -184,7 +183,7 @@ TEST_DEV(modes, oneshot_is_read_when_stopped)
 	EXPECT_EQ(6, st.dropped);
 }
 
-/* who forks takes no room from events */
+/* Forking takes no room from events. */
 TEST_DEV(modes, oneshot_has_no_threads_in_the_ring)
 {
 	struct numbers n;
@@ -204,7 +203,7 @@ TEST_DEV(modes, oneshot_has_no_threads_in_the_ring)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
-	/* each comes and goes */
+	/* each starts and exits */
 	EXPECT_LE(6, self->s.threads);
 	EXPECT_EQ(0, n.threads);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has nothing to hand over is left alone: flushes and snapshots send no interrupts to CPUs whose
- * buffer is closed.  The kernel's own count of function calls tells, which others raise as well: so
- * many are asked for at once that theirs do not matter.
+ * Idle CPUs are left alone: flushes and snapshots send no interrupts to CPUs with a closed buffer,
+ * and the recorder's own work does not interrupt isolated CPUs (isolcpus=, nohz_full=). If a test
+ * fails, recording disturbs real-time threads.
  *
- * And what nobody has asked for at that moment does not interrupt CPUs that are isolated
- * (isolcpus=, nohz_full=): these tests want a guest that has one, see scripts/check.
+ * The kernel's count of function calls shows this. Other causes raise it, too, so each test makes
+ * hundreds of calls. Tests of isolated CPUs need a guest that has one, see scripts/check.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 DEVICE_FIXTURE(quiet)
 
-/* Interrupts for calls of functions, on all CPUs since the start; -1: this kernel does not say. */
+/* Returns the number of function-call interrupts since boot, on all CPUs; -1: unknown. */
 static long calls(void)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
@@ -69,7 +69,7 @@ TEST_DEV(quiet, flush)
 	TH_LOG("%ld calls in %d flushes", calls() - before, TIMES);
 }
 
-/* what was flushed already is closed, too */
+/* A buffer that a flush has closed needs no second flush. */
 TEST_DEV(quiet, flush_of_what_was_flushed)
 {
 	struct tb_stats st;
@@ -87,7 +87,7 @@ TEST_DEV(quiet, flush_of_what_was_flushed)
 	for (i = 0; i < TIMES; i++)
 		ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_GT(TIMES / 2, calls() - before);
-	/* but it was flushed */
+	/* the first flush did close both */
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, tb_stats(self->fd, i, &st));
 		EXPECT_EQ(1, st.ready);
@@ -136,7 +136,7 @@ TEST_DEV(quiet, snapshot)
 
 /* ---- isolated --------------------------------------------------------- */
 
-/* The first of those CPUs, or -1. */
+/* Returns the first isolated CPU, or -1. */
 static int isolated(void)
 {
 	FILE *f = fopen("/sys/devices/system/cpu/isolated", "r");
@@ -146,7 +146,7 @@ static int isolated(void)
 		cpu = -1;
 	if (f)
 		fclose(f);
-	/* these are where everything else is */
+	/* CPUs 0 and 1 are busy with everything else */
 	return cpu > 1 && cpu < 8 ? cpu : -1;
 }
 
@@ -165,7 +165,7 @@ static uint64_t ready(int fd, int cpu)
 	return tb_stats(fd, cpu, &st) ? ~0ull : st.ready;
 }
 
-/* The timer's flushes: other CPUs' buffers come, one after the other, this one's does not. */
+/* The timer flushes the buffers of other CPUs, but not of an isolated one. */
 TEST_DEV(quiet, timer_leaves_isolated_ones)
 {
 	struct tb_config c = { .mode = TB_MODE_STREAMING, .buffers = 16, .elements = 64,
@@ -179,7 +179,7 @@ TEST_DEV(quiet, timer_leaves_isolated_ones)
 	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
-	/* there is a reader */
+	/* there must be a reader */
 	ASSERT_EQ(1, tb_acquire(self->fd, &ref, 1, TB_ACQUIRE_FLUSH));
 	ASSERT_EQ(1, tb_release(self->fd, &ref, 1));
 	ASSERT_EQ(0, fire_on(cpu, 0));
@@ -190,7 +190,7 @@ TEST_DEV(quiet, timer_leaves_isolated_ones)
 		ASSERT_LE(i, ready(self->fd, 1));
 	}
 	EXPECT_EQ(0, ready(self->fd, cpu));
-	/* who asks for it gets it */
+	/* a flush on request reaches it */
 	ASSERT_EQ(0, tb_flush(self->fd, -1));
 	EXPECT_EQ(1, ready(self->fd, cpu));
 }
@@ -202,7 +202,7 @@ static void see_clock(void *ctx, const struct stream_event *e)
 	seen[e->durable] += e->id == TB_EV_CLOCK;
 }
 
-/* Where only such a one is recorded the clocks are tied together without it. */
+/* A recording of an isolated CPU gets its ties of the clocks from another CPU. */
 TEST_DEV(quiet, clocks_of_isolated_ones)
 {
 	int n = 0, cpu = isolated();
@@ -226,7 +226,7 @@ TEST_DEV(quiet, clocks_of_isolated_ones)
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	at = tb_map(self->fd, &bytes);
 	ASSERT_NE(MAP_FAILED, at);
-	/* the first is of the start */
+	/* the first tie is that of the start */
 	for (WAIT(seen[true] > 1 || n < 0)) {
 		n = tb_acquire(self->fd, &ref, 1, TB_ACQUIRE_FLUSH);
 		if (n == 1) {
