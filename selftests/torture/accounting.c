@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * See counts.h.
- */
+/* See accounting.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +43,7 @@ static bool whole(const struct stream_event *e, uint64_t word)
 	return true;
 }
 
-/* Do the flags say where the source runs? */
+/* Do the flags fit the source? */
 static bool placed(const struct stream_event *e, enum tt_source source)
 {
 	static const uint16_t is[TT_SOURCES] = {
@@ -112,7 +110,7 @@ void accounting_event(void *ctx, const struct stream_event *e)
 		     (unsigned long long)b->next[e->cpu][source] - 1);
 		return;
 	}
-	/* while nothing is recorded numbers go by, too */
+	/* numbers also go by while nothing is recorded */
 	if (b->begun[e->cpu][source]) {
 		b->missing[e->cpu] += seq - b->next[e->cpu][source];
 		if (seq != b->next[e->cpu][source])
@@ -128,9 +126,9 @@ void accounting_event(void *ctx, const struct stream_event *e)
 }
 
 /*
- * Numbers that were passed by in the blocks so far must have been told of by now: what
- * is lost while a block is opened may be told by the next, but not by a later one.  A block with
- * TB_BLOCK_UNSETTLED may leave some to the next.
+ * Gaps must have counted the numbers that are missing before this block: a loss while a block is
+ * opened may be counted by the next block, but not later. A block with TB_BLOCK_UNSETTLED may leave
+ * some to the next.
  */
 void accounting_block(void *ctx, const struct tb_block *block, const struct tb_gap *gap)
 {
@@ -160,8 +158,8 @@ static bool is_told(const struct accounting_spans *told, uint64_t first, uint64_
 }
 
 /*
- * A source's events that are missing were offered between the one before them and the one after
- * them.  What was lost in the last block only the totals tell.
+ * Missing events of a source were offered between the one before and the one after. Losses in the
+ * last block are only in the totals.
  */
 bool accounting_cover(struct accounting *b)
 {
@@ -193,7 +191,7 @@ void accounting_begin(struct accounting *b)
 	memset(b->begun, 0, sizeof(b->begun));
 }
 
-/* ---- the sum of it ---------------------------------------------------- */
+/* ---- totals ----------------------------------------------------------- */
 
 struct tt_counts counts_of(int fd, uint32_t cpu)
 {
@@ -268,7 +266,7 @@ bool accounting_close(struct accounting *b, const struct stream *s, int fd, int 
 	EQUAL(r->events, seen + b->others[cpu]);
 	other_attempts = t->attempted - ours.attempted;
 	WITHIN(b->others[cpu], other_attempts, b->others[cpu] + OTHERS_MAX);
-	/* every number that is missing was told of; what more was told of is others' */
+	/* each missing number was counted as lost; further losses are of other events */
 	other_losses = other_attempts - b->others[cpu];
 	EQUAL(missing + other_losses, t->overwritten + t->dropped);
 	WITHIN(0, t->dropped - (ours.attempted - ours.recorded), other_losses);

@@ -64,12 +64,12 @@ static struct flips {
 	bool verbose;
 	int control;			/* /dev/tracebuf */
 	int fd;				/* /dev/tb_torture */
-	uint8_t *data;			/* what was read */
+	uint8_t *data;			/* the recording as it was read */
 	size_t bytes;
 	struct stream stream;
 	struct accounting accounting;
-	bool legal;			/* each block, by itself and after the one before */
-	char error[256];		/* the test cannot go on */
+	bool legal;			/* each block is right, and follows the one before */
+	char error[256];		/* an error that ends the test */
 } f = { .seed = 1, .count = 100 };
 
 static bool fail(const char *what, long number)
@@ -165,7 +165,7 @@ static bool record(uint32_t way, struct tt_flip *flip)
 	if (ioctl(f.fd, TT_IOC_STOP))
 		fail("sources", errno);
 	err = tb_stop(f.control);
-	/* it may have stopped by itself */
+	/* a damaged recording may have stopped by itself */
 	if (err && (tb_query(f.control, &q) || q.reason != TB_REASON_DAMAGED))
 		return fail("stop", err);
 	for (since = seconds(); read_some();) {
@@ -178,7 +178,7 @@ static bool record(uint32_t way, struct tt_flip *flip)
 	return !f.error[0];
 }
 
-/* ---- what came of it -------------------------------------------------- */
+/* ---- outcomes --------------------------------------------------------- */
 
 /* Is each event there as it was recorded, or counted as lost?  If not, see why(). */
 static bool exact(void)

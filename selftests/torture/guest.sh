@@ -5,7 +5,7 @@
 #
 #   guest.sh MODULES PROGRAM ARGUMENT...
 #
-# MODULES: the folder with tracebuf.ko and tb_torture.ko; PROGRAM: torture, flips.
+# MODULES: the folder with tracebuf.ko and tb_torture.ko; PROGRAM: torture or flips.
 
 set -u
 

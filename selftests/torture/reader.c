@@ -23,27 +23,27 @@
 #define HELD_MAX	64
 #define PIECES_MAX	(1u << 17)
 
-/* A block that was acquired. */
+/* An acquired block, and a checksum of it. */
 struct held {
 	struct tb_ref ref;
 	uint64_t sum;
 };
 
-/* One session with the device. */
+/* A session of the device. */
 struct session {
 	struct reader *r;
 	uint64_t *random;
 	int fd;
 	const uint8_t *map;
 	size_t map_bytes;
-	uint32_t steps;			/* for how long */
-	bool ordered;			/* gives back the oldest first */
-	bool hoards;			/* gives nothing back while it lasts */
+	uint32_t steps;			/* how many are left */
+	bool ordered;			/* releases the oldest first */
+	bool hoards;			/* releases nothing before its end */
 	struct held held[HELD_MAX];	/* oldest first */
 	uint32_t count;
-	uint8_t *piece;			/* read(): the start of a block */
+	uint8_t *piece;			/* read(): bytes of a block that is not complete yet */
 	size_t bytes;
-	size_t room;			/* and how much is asked for */
+	size_t room;			/* bytes to ask for */
 	size_t durables;		/* durable blocks so far */
 	uint64_t next[STREAM_CPUS];	/* 1 + the number of the last block */
 	bool end;
@@ -75,7 +75,7 @@ static bool is_set(const bool *flag)
 	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
 }
 
-/* ---- what was delivered ----------------------------------------------- */
+/* ---- delivered blocks -------------------------------------------------- */
 
 static void append(struct delivered *d, const struct tb_block *b, size_t bytes)
 {
@@ -89,7 +89,7 @@ static void append(struct delivered *d, const struct tb_block *b, size_t bytes)
 	memcpy(d->block[d->count++], b, bytes);
 }
 
-/* Each session gets the durable blocks from the first on: always the same. */
+/* Each session gets the same durable blocks, from the first on. */
 static void deliver_durable(struct session *s, const struct tb_block *b, size_t bytes)
 {
 	struct delivered *d = &s->r->durable;
@@ -101,7 +101,7 @@ static void deliver_durable(struct session *s, const struct tb_block *b, size_t 
 	s->durables++;
 }
 
-/* Whatever is done with them, blocks are handed over in order. */
+/* Acquired blocks are in order, whatever the reader does with them. */
 static void check_order(struct session *s, const struct tb_block *b)
 {
 	if (b->kind != TB_BLOCK_ROLLING || b->cpu >= STREAM_CPUS)
@@ -147,7 +147,7 @@ bool reader_check(struct reader *r, struct stream *s)
 	for (cpu = 0; cpu < STREAM_CPUS; cpu++) {
 		struct delivered *d = &r->ring[cpu];
 
-		/* given back in any order; one delivered twice shows as well */
+		/* released in any order; a block that was delivered twice shows, too */
 		qsort(d->block, d->count, sizeof(*d->block), by_sequence);
 		if (!check_all(d, s))
 			return false;
@@ -189,7 +189,7 @@ static void take(struct session *s)
 {
 	uint64_t x = random_next(s->random);
 	struct tb_ref refs[HELD_MAX];
-	/* mostly one: each time is a chance to come at a bad moment */
+	/* mostly one block: each call is another chance for a bad moment */
 	uint32_t room = x & 3 ? 1 : 1 + (x >> 2) % 8;
 	int i, n;
 
@@ -214,7 +214,7 @@ static void take(struct session *s)
 	}
 }
 
-/* Gives back the block at @i of those held. */
+/* Releases held block @i. */
 static void give(struct session *s, uint32_t i)
 {
 	struct held h = s->held[i];
@@ -230,7 +230,7 @@ static void give(struct session *s, uint32_t i)
 
 static void give_some(struct session *s, uint32_t n)
 {
-	/* durable blocks come first, and are the same for all: no games with these */
+	/* durable blocks come first and are the same for all: release them in order */
 	while (n-- && s->count)
 		give(s, s->ordered || s->held[0].ref.ring == TB_RING_DURABLE ?
 			0 : random_next(s->random) % s->count);
@@ -292,10 +292,10 @@ static void read_step(struct session *s)
 
 /* ---- sessions --------------------------------------------------------- */
 
-/* Anywhere: on the CPU that records what we take, and on others. */
+/* Moves to any CPU, the one that records the blocks or another. */
 static void wander(struct session *s)
 {
-	/* fails if it is offline: then we stay where we are */
+	/* fails if the CPU is offline: stay then */
 	pin(random_next(s->random) % s->r->cpus);
 }
 
@@ -334,9 +334,9 @@ static void session_close(struct session *s)
 	bool dies = s->count || s->bytes;
 
 	/*
-	 * A reader that has given back later blocks than it dies with, and then these
-	 * are overwritten: their gap slots, which told what is missing before, are
-	 * lost with them.  Not to be checked block by block.
+	 * If a reader has released later blocks than those with which it dies, and these are then
+	 * overwritten, their gaps are lost with them. Such a stream cannot be checked block by
+	 * block.
 	 */
 	if (s->count && s->r->loses && !s->ordered) {
 		give_some(s, s->count);
@@ -382,7 +382,7 @@ void *reader_thread(void *arg)
 	struct session s;
 	bool end = false;
 
-	/* this thread alone: else the module's tasks leave it little time */
+	/* this thread only: otherwise the module's tasks leave it little time */
 	if (setpriority(PRIO_PROCESS, 0, READER_NICE))
 		fail(r, "setpriority", errno);
 	while (!end && !r->error[0]) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A reader of /dev/tracebuf that behaves as badly as it may: reads whole blocks or
- * bytes, maps and holds blocks for as long as it likes, gives them back in any order,
- * goes to sleep, goes away and is replaced.  What was delivered is kept.
+ * A reader of /dev/tracebuf that behaves as badly as it may: it reads whole blocks or bytes, maps
+ * and holds blocks as long as it likes, releases them in any order, sleeps, and is closed and
+ * replaced. It keeps all delivered blocks.
  */
 #ifndef TORTURE_READER_H
 #define TORTURE_READER_H
@@ -23,10 +23,10 @@ struct delivered {
 struct reader {
 	/* set by the user */
 	uint64_t seed;
-	bool loses;		/* what is put back may be lost: overwritten */
+	bool loses;		/* blocks that it puts back may be overwritten */
 	uint32_t cpus;
 	int torture;		/* /dev/tb_torture */
-	/* the user's to change: be quiet; the recording has ended, get the rest */
+	/* set by the user: rest; read the rest of a recording that has ended */
 	bool quiet;
 	bool drain;
 	/* results */
@@ -36,10 +36,10 @@ struct reader {
 	struct delivered ring[STREAM_CPUS];
 };
 
-/* A thread; @arg: the reader. */
+/* The thread of a reader; @arg: the reader. */
 void *reader_thread(void *arg);
 
-/* Hands everything delivered to @s in order; false: s->error. */
+/* Gives all delivered blocks to @s in order; false: s->error. */
 bool reader_check(struct reader *r, struct stream *s);
 void reader_free(struct reader *r);
 

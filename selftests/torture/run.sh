@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh - tortures the recorder in guests (torture.c says how) and tells, as KTAP, what
-# came of it: a test for each case, and one for each of the ring's rare paths that
-# passes if it was ever taken.
+# run.sh - tortures the recorder in guests, see torture.c. Prints KTAP: a test for each case, and
+# one for each rare path of the ring, which passes if the path was taken. If this fails, recording
+# loses or tears events in some contexts.
 #
 #   run.sh [--full] [-k KERNEL]... [-s SEED] [-o DIR]
 #   run.sh --flips N [-k KERNEL]... [-s SEED] [-o DIR]
@@ -11,12 +11,11 @@
 #   --full     all cases, on 1, 2 and 4 CPUs; else some, most on the last kernel
 #   --flips N  instead: flip N bits in each kind of the recorder's memory (flips.c)
 #   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
-#   -s SEED    of all that is random (default: 1)
+#   -s SEED    seed of all random numbers (default: 1)
 #   -o DIR     where the guests' output is kept
 #
-# The guests count instructions: only then does anything interrupt a context between
-# any two of them.  With --full one more does not, but is single-stepped while it is
-# tortured, and gets NMIs from outside as well.
+# The guests count instructions: only then can interrupts come between any two of them. With --full
+# another guest does not count, but is single-stepped, and gets NMIs from outside as well.
 
 set -u
 
@@ -63,7 +62,7 @@ build()
 {
 	# scripts/check has built all
 	[ -z "${TRACEBUF_VM_NOBUILD:-}" ] || return 0
-	# Others may build in this tree at the same time: they wait.
+	# Other builds in this tree have to wait.
 	exec 8<"$tree"
 	flock 8
 	make -s -C "$here" || return
@@ -74,8 +73,8 @@ build()
 	exec 8<&-
 }
 
-# guest NAME KERNEL CPUS "VM-OPTION..." ARGUMENT...: its output in $out/NAME. With
-# $TRACEBUF_RECORDINGS, a folder, what the reader has read is kept there (selftests/vm/lib/recordings.h).
+# guest NAME KERNEL CPUS "VM-OPTION..." ARGUMENT...: its output goes to $out/NAME. With
+# $TRACEBUF_RECORDINGS, a folder, the recordings are kept there (selftests/vm/lib/recordings.h).
 guest()
 {
 	name=$1 kernel=$2 cpus=$3 options=$4
@@ -91,7 +90,7 @@ guest()
 	report "$name"
 }
 
-# The same, single-stepped.
+# guest_stepped NAME KERNEL CPUS: the same, single-stepped.
 guest_stepped()
 {
 	rm -f "$out/$1"
@@ -102,8 +101,8 @@ guest_stepped()
 	wait $stepper 2>/dev/null
 }
 
-# Kernels with much checking of their own get less to do, and more time between
-# interrupts: there they take long.
+# effort KERNEL: prints options. Kernels with many checks are slow: they get less to do, and more
+# time between interrupts.
 effort()
 {
 	case $1 in
@@ -112,17 +111,17 @@ effort()
 	esac
 }
 
-# The way to have them count instructions.
+# counting KERNEL CPUS: prints the option for counting instructions.
 counting()
 {
 	case $1-$2 in
-	# it does not come up with several CPUs then
+	# 6.1 does not boot with several CPUs then
 	6.1-[!1]) ;;
 	*) echo -i ;;
 	esac
 }
 
-# What a guest said, as tests of ours.
+# report NAME: the results of a guest become ours.
 report()
 {
 	name=$1
@@ -136,7 +135,7 @@ report()
 	planned=$(sed -n 's/^1\.\.//p' "$out/$name")
 	ran=$(grep -cE '^(not )?ok ' "$out/$name")
 	code=$(sed -n 's/^# exit //p' "$out/$name")
-	# 1: cases failed, and are counted
+	# 1: cases failed, which are reported above
 	if [ "${planned:-none}" != "$ran" ] || [ "$code" -gt 1 ]; then
 		tail -n 40 "$out/$name" | sed 's/^/# /'
 		code=2
@@ -185,7 +184,7 @@ for k in $kernels; do
 	fi
 done
 
-# The sum over all guests.
+# The sums over all guests.
 for name in $names; do
 	sed -n 's/^# path //p' "$out/$name"
 done | awk '{ n[$1] += $2; if (!($1 in at)) { at[$1] = ++i; path[i] = $1 } }
@@ -193,16 +192,15 @@ done | awk '{ n[$1] += $2; if (!($1 in at)) { at[$1] = ++i; path[i] = $1 } }
 while read -r path count; do
 	echo "# path $path: $count times"
 	case $full$path in
-	# These three want another CPU to do the right thing within the few instructions
-	# for which one is interrupted (to give a block back, to complete one, to look
-	# for one sixteen times). Guests run one CPU at a time, and change over some ten
-	# thousand times in a run: that they were taken cannot be asked of it. The
-	# explorer of selftests/unit takes them all.
+	# For these three another CPU must act within the few instructions for which one is
+	# interrupted (release a block, complete one, look for one sixteen times). Guests run one
+	# CPU at a time, and switch some ten thousand times in a run, so a run need not take these
+	# paths. The explorer of selftests/unit takes them all.
 	*claim-renew | *acquire-rescan | *tell-later) continue ;;
-	# a reader that gave back the later of two blocks and died: the torture's does not
+	# a reader would have to release the later of two blocks and die: this one does not
 	*tell-same) continue ;;
-	# too seldom to be asked of a short run; a block has to be begun before and gone on with
-	# after one moment in 4.3 seconds, which a fast host may be done within
+	# too seldom for a short run: a block must begin before and continue after one moment in 4.3
+	# seconds, and a fast host may be done earlier
 	help-leave | claim-raced | open-drops | acquire-lost | acquire-earlier | time) continue ;;
 	esac
 	[ "$count" -gt 0 ]

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Torture: all sources of the torture module record on all CPUs at once while the worst
- * of readers reads, buffers are flushed, CPUs come and go and recordings end and begin;
- * then every event delivered is checked, and the counts.
+ * Torture: all sources of the torture module record on all CPUs at once, while the worst of readers
+ * reads, buffers are flushed, CPUs come and go, and recordings end and begin. Then each delivered
+ * event is checked, and the counts. If a case fails, some context can tear or lose events.
  *
  *   torture [-s SEED] [-n EVENTS] [-g NS] [-l] [NAME...]
  *
- * -s  of all that is random (default 1)
- * -n  events to be offered in a case (default 30000)
- * -g  mean time between two interrupts of a kind (default 300000)
- * -l  list the cases
- * NAME  only the cases of these names
+ * -s  seed of all random numbers (default 1)      -n  events to offer in a case (default 30000)
+ * -g  mean ns between two interrupts of a kind (default 300000)
+ * -l  list the cases                              NAME  only these cases
  *
- * Output: KTAP; lines "# path NAME NUMBER" tell how often each of the ring's rare paths was
- * taken, "# case NAME NUMBER..." what a case was like.  Exits 1 if anything failed.
+ * Output: KTAP; "# path NAME NUMBER": how often each rare path of the ring was taken; "# case NAME
+ * NUMBER...": the numbers of a case. Exits 1 if anything failed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +29,7 @@
 #include "reader.h"
 #include "torture.h"
 
-/* Of the guest: only when nothing moves for so long is something wrong. */
+/* Seconds of the guest without progress that count as an error. */
 #define STUCK_SECONDS	120
 #define ROUNDS		5
 
@@ -80,7 +78,7 @@ static struct options {
 	uint32_t gap_ns;
 } options = { 1, 30000, 300000 };
 
-/* A case under way. */
+/* A running case. */
 struct torture {
 	const struct testcase *test;
 	uint64_t seed;
@@ -91,7 +89,7 @@ struct torture {
 	struct accounting accounting;
 	struct reader reader;
 	pthread_t reading, meddling;
-	bool going;			/* may meddle */
+	bool going;			/* meddle() may go on */
 	uint64_t flushes, hotplugs;
 	/* sums over the recordings of a case that has several */
 	uint64_t attempted[ACCOUNTING_CPUS], recorded[ACCOUNTING_CPUS];
@@ -112,14 +110,14 @@ static void pause_ms(uint32_t ms)
 	nanosleep(&ts, NULL);
 }
 
-/* ---- meanwhile -------------------------------------------------------- */
+/* ---- flushes and hotplug ---------------------------------------------- */
 
 static bool going(struct torture *t)
 {
 	return __atomic_load_n(&t->going, __ATOMIC_ACQUIRE);
 }
 
-/* A thread: flushes, and CPUs that go and come back. */
+/* A thread that flushes, and takes CPUs offline and back. */
 static void *meddle(void *arg)
 {
 	struct torture *t = arg;
@@ -140,7 +138,7 @@ static void *meddle(void *arg)
 		cpu = 1 + (x >> 16) % (t->cpus - 1);
 		if (set_online(cpu, false)) {
 			t->hotplugs++;
-			/* what it left can be had while it is away */
+			/* events of the offline CPU can be flushed */
 			if (tb_flush(t->control, cpu))
 				fail(t, "flush of a CPU that is offline", errno);
 			pause_ms(1);
@@ -179,7 +177,7 @@ static uint64_t seconds(void)
 	return now.tv_sec;
 }
 
-/* Until the sources have offered @events. */
+/* Waits until the sources have offered @events. */
 static bool wait_for(struct torture *t, uint64_t events)
 {
 	uint64_t now, last = 0, since = seconds();
@@ -217,8 +215,8 @@ static uint64_t clock_upper(void)
 }
 
 /*
- * Lets the upper half of the clock move, with all buffers as they are.  A guest
- * that counts instructions leaps there, as nobody does anything.
+ * Waits until the upper half of the clock changes, with all buffers as they are. A guest that
+ * counts instructions skips the time, because it is idle.
  */
 static bool wait_epoch(struct torture *t)
 {
@@ -256,12 +254,12 @@ static bool recording_start(struct torture *t, uint64_t seed)
 	err = tb_start(t->control, TB_START_NO_STATE);
 	if (err)
 		return fail(t, "start", err);
-	/* the recording has begun: another thread is an event in it */
+	/* after the start, because a new thread is an event */
 	err = pthread_create(&t->reading, NULL, reader_thread, &t->reader);
 	return !err || fail(t, "pthread_create", err);
 }
 
-/* Ends it, reads the rest, checks it all. */
+/* Stops the recording, reads the rest, and checks it all. */
 static bool recording_stop(struct torture *t)
 {
 	int err = tb_stop(t->control);
@@ -282,7 +280,7 @@ static bool recording_stop(struct torture *t)
 
 /* ---- cases ------------------------------------------------------------ */
 
-/* One recording, from before the sources begin until after they have ended: exact. */
+/* One recording from before the sources start until after they stop: exact. */
 static bool run_whole(struct torture *t)
 {
 	uint32_t cpu;
@@ -306,8 +304,8 @@ static bool run_whole(struct torture *t)
 }
 
 /*
- * Recordings that end and begin while the sources are at work.  What was offered in between is
- * in no counts; but everything that was recorded is in those of one recording.
+ * Recordings end and begin while the sources are active. Events in between are in no counts, but
+ * each recorded event is in the counts of one recording.
  */
 static bool run_rounds(struct torture *t)
 {
@@ -332,7 +330,7 @@ static bool run_rounds(struct torture *t)
 	sources_stop(t);
 	for (cpu = 0; ok && cpu < t->cpus; cpu++) {
 		ours = counts_of(t->fd, cpu);
-		/* others record a little, too */
+		/* other events are recorded, too */
 		if (t->recorded[cpu] < ours.recorded ||
 		    t->recorded[cpu] > ours.recorded + ROUNDS * OTHERS_MAX)
 			ok = fail(t, "recorded more or less than it was told",
@@ -423,7 +421,7 @@ static void explain(struct torture *t)
 	}
 }
 
-/* Each source must have recorded something: else this tortures less than it says. */
+/* Each source must have recorded something, or the case proves less than it says. */
 static bool all_sources(struct torture *t)
 {
 	uint32_t cpu, source;
@@ -449,7 +447,7 @@ static bool run(const struct testcase *c, uint32_t cpus)
 		abort();
 	t->test = c;
 	t->cpus = cpus;
-	/* by its name: the same whichever others there are */
+	/* from the name: independent of the other cases */
 	t->seed = tt_mix(options.seed);
 	for (const char *p = c->name; *p; p++)
 		t->seed = tt_mix(t->seed ^ *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the torture module and the program that checks what it recorded agree on:
- * the sources, what their events look like, the ioctls of /dev/tb_torture.
+ * The interface of the torture module and of the programs that check its events: the sources, the
+ * form of their events, the ioctls of /dev/tb_torture.
  */
 #ifndef TB_TORTURE_H
 #define TB_TORTURE_H
@@ -10,7 +10,7 @@
 #include <linux/tracebuf.h>
 #include <linux/types.h>
 
-/* Each has a sequence of its own on every CPU, and never nests in itself. */
+/* Each source counts its events on each CPU, and never nests in itself. */
 enum tt_source {
 	TT_TASK,
 	TT_SOFTIRQ,		/* a tasklet */
@@ -24,8 +24,8 @@ enum tt_source {
 #define TT_ID_LAST			TT_ID(TT_SOURCES - 1, 1)
 
 /*
- * The first (of a simple event, the only) word of the payload: the number of the event
- * (32 bits), its source (3), the CPU (7), and what follows from these (22).
+ * The first word of the payload (of a simple event, the only one): the event's number (32 bits),
+ * source (3), CPU (7), and a hash of these (22).
  */
 #define TT_WORD_BITS	42
 
@@ -43,18 +43,20 @@ static inline __u64 tt_word(__u32 cpu, enum tt_source source, __u32 seq)
 	return tt_mix(word) << TT_WORD_BITS | word;
 }
 
-/* Word @i, from 1 on, of the payload of a composite event of @bytes bytes; @mix: of the first */
+/*
+ * Word @i, from 1 on, of the payload of a composite event of @bytes; @mix: tt_mix() of the first.
+ */
 static inline __u64 tt_pattern(__u64 mix, __u32 i, __u32 bytes)
 {
 	return (mix * (2 * i + 1)) ^ bytes;
 }
 
 /**
- * struct tt_run - TT_IOC_START: let all sources record, everywhere
- * @seed: of all that is random
+ * struct tt_run - TT_IOC_START: let all sources record, on all CPUs
+ * @seed: seed of all random numbers
  * @gap_ns: mean time between two interrupts of a kind on a CPU
- * @max_event: largest payload of an event; now and then more is asked for
- * @go_on: with what the last run counted, instead of from 0
+ * @max_event: largest payload of an event; sources now and then ask for more
+ * @go_on: keep the counts of the last run, instead of starting from 0
  * @reserved: zero
  */
 struct tt_run {
@@ -72,7 +74,7 @@ struct tt_run {
  * @attempted: events offered; the number of the next one
  * @recorded: of those, how many there was room for
  * @oversize: of the rest, how many were larger than any that fits
- * @flushes: how often it closed the buffer
+ * @flushes: how often the source closed the buffer
  */
 struct tt_counts {
 	__u32 cpu;
@@ -90,7 +92,7 @@ struct tt_paths {
 	__u64 count[TT_PATHS_MAX];
 };
 
-/* which part of the recorder's memory TT_IOC_FLIP damages */
+/* The part of the recorder's memory that TT_IOC_FLIP damages. */
 enum tt_damaged {
 	TT_BLOCK,		/* header and gap slot of a block */
 	TT_EVENTS,		/* a whole buffer of a ring */
@@ -129,7 +131,7 @@ struct tt_flip {
 #define TT_IOC_COUNTS	_IOWR(TT_IOC_MAGIC, 2, struct tt_counts)
 #define TT_IOC_PATHS	_IOR(TT_IOC_MAGIC, 3, struct tt_paths)
 
-/* interrupt this CPU during the next system call; argument: not 0: recording much then */
+/* interrupt this CPU during the next system call; argument: not 0: by a source that records much */
 #define TT_IOC_AIM	_IO(TT_IOC_MAGIC, 4)
 
 #define TT_IOC_FLIP	_IOWR(TT_IOC_MAGIC, 5, struct tt_flip)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/tb_torture: starts and stops the sources, tells what they did and which of the
- * ring's paths were taken.
+ * /dev/tb_torture: starts and stops the sources, and returns their counts and those of the ring's
+ * paths.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -13,7 +13,7 @@
 #include "module/ring/paths.h"
 #include "tb_torture.h"
 
-static DEFINE_MUTEX(tt_lock);	/* starting and stopping */
+static DEFINE_MUTEX(tt_lock);	/* held to start and to stop */
 
 static long tt_ioctl_start(void __user *arg)
 {
@@ -92,7 +92,7 @@ static long tt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case TT_IOC_FLIP:
 		return tt_ioctl_flip((void __user *)arg);
 	case TT_IOC_AIM:
-		/* some thousand instructions from here to the reader's side of the ring */
+		/* the reader's side of the ring is some thousand instructions from here */
 		tt_aim(4000, 30000, arg);
 		return 0;
 	}

@@ -8,7 +8,7 @@
 #include "module/provider/provider.h"
 #include "tb_torture.h"
 
-/* Where bits may be flipped. */
+/* Memory in which a bit may be flipped. */
 struct tt_area {
 	void *at;
 	u32 bytes;
@@ -30,7 +30,7 @@ static struct tt_area tt_ring_area(struct tb_cpu_ring *r, u32 which)
 	return tt_words(&r->held, &r->kept);
 }
 
-/* One of the blocks in the durable buffer. */
+/* Chooses a block of the durable buffer. */
 static struct tt_area tt_durable_area(struct tb_durable *d, struct tt_flip *flip)
 {
 	u64 number = d->first + (u32)(flip->random >> 32) % max(d->used - d->first, 1ull);
@@ -66,10 +66,10 @@ static struct tt_area tt_area(struct tb_cpu_ring *r, struct tt_flip *flip)
 
 /**
  * tt_flip() - flip a bit
- * @flip: which; and where it was
+ * @flip: selects the bit; returns its place
  *
  * Context: process.
- * Return: 0, -EINVAL, -ENOENT nothing is recorded there.
+ * Return: 0, -EINVAL, -ENOENT: that CPU is not recorded.
  */
 int tt_flip(struct tt_flip *flip)
 {
@@ -88,7 +88,7 @@ int tt_flip(struct tt_flip *flip)
 	}
 	r = per_cpu_ptr(p->rings, flip->cpu);
 	flip->block = (u32)(flip->random >> 32) % r->nr;
-	/* for the durable buffer */
+	/* TT_DURABLE needs this lock */
 	mutex_lock(&p->read_lock);
 	area = tt_area(r, flip);
 	mutex_unlock(&p->read_lock);

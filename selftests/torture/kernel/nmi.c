@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the torture module's NMIs come from.
+ * Makes the NMIs of the torture module.
  *
- * Guests without KVM have no performance counters that overflow, and an NMI
- * that a CPU sends to itself always comes right after the instruction that sent it.
- * So the first CPU's are made by a timer of the HPET, whose pin of the I/O APIC is
- * set to NMI: they come between any two instructions.  Its handler, and the hrtimers,
- * send others to all CPUs, which for those are as unexpected.
+ * Guests without KVM have no performance counters that overflow, and an NMI that a CPU sends to
+ * itself always comes right after the sending instruction. So a timer of the HPET makes those of
+ * the first CPU, through a pin of the I/O APIC that is set to NMI: they come between any two
+ * instructions. Its handler and the hrtimers send NMIs to all CPUs, which do not expect them
+ * either.
  *
- * QEMU's machines have both where everybody has them.  The I/O APIC is written to behind
- * the kernel's back, once, at a pin that it does not use: for guests only.
+ * The addresses are those of QEMU's machines. The module writes to the I/O APIC behind the kernel's
+ * back, once, to a pin that the kernel does not use: for guests only.
  */
 #include <linux/errno.h>
 #include <linux/io.h>
@@ -45,8 +45,8 @@ static int tt_pin = -1;
 /* ---- sending ---------------------------------------------------------- */
 
 /**
- * tt_nmi_kick() - send an NMI to some CPU whose sources are at work
- * @random: decides which
+ * tt_nmi_kick() - send an NMI to a CPU with active sources
+ * @random: selects the CPU
  *
  * Context: any, preemption off.
  */
@@ -83,11 +83,11 @@ static int tt_nmi(unsigned int cmd, struct pt_regs *regs)
 			irq_work_queue(&c->work);
 		if (r & 8 && nr_cpu_ids > 1 && !c->cpu)
 			tt_nmi_kick(1 + (r >> 4) % (nr_cpu_ids - 1));
-		/* not from when it should have been: else a slow guest does nothing else */
+		/* counted from now: otherwise a slow guest does nothing else */
 		if (!c->cpu)
 			tt_nmi_arm(tt_gap(r >> 16));
 	}
-	/* nobody else sends any in a guest */
+	/* nothing else sends NMIs in a guest */
 	return NMI_HANDLED;
 }
 
@@ -105,7 +105,7 @@ static void tt_ioapic_write(u32 reg, u32 value)
 	writel(value, tt_ioapic + TT_IOAPIC_DATA);
 }
 
-/* A pin that the timer can be led to and that nobody uses, or -1. */
+/* Returns an unused pin to which the timer can be routed, or -1. */
 static int tt_find_pin(void)
 {
 	u32 routes = readl(tt_hpet + HPET_Tn_CFG(TT_TIMER) + 4);
@@ -146,9 +146,9 @@ static int tt_pin_init(void)
 }
 
 /**
- * tt_nmi_exit() - undo tt_nmi_init(), as far as it got
+ * tt_nmi_exit() - undo a complete or failed tt_nmi_init()
  *
- * Context: process, no source at work.
+ * Context: process, no source active.
  */
 void tt_nmi_exit(void)
 {
@@ -169,7 +169,7 @@ void tt_nmi_exit(void)
 }
 
 /**
- * tt_nmi_init() - take NMIs, and have them sent
+ * tt_nmi_init() - handle NMIs, and start the timer that makes them
  *
  * Context: process.
  * Return: 0 or -errno.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts how often each of the ring's rare paths is taken: only part of a module that is built
- * for the torture test (make torture).
+ * Counts how often each rare path of the ring is taken. It is only in a module that is built for
+ * the torture test (make torture).
  */
 #include <linux/export.h>
 #include <linux/percpu.h>
@@ -11,8 +11,8 @@
 static DEFINE_PER_CPU(u64 [TB_PATHS], tb_paths);
 
 /**
- * tb_ring_path() - a path is being taken
- * @path: which
+ * tb_ring_path() - count a path
+ * @path: the path
  *
  * Context: any, NMI included.
  */
@@ -23,10 +23,10 @@ void tb_ring_path(enum tb_ring_path path)
 
 /**
  * tb_ring_path_count() - how often a path has been taken since the module was loaded
- * @path: which
+ * @path: the path
  *
  * Context: any.
- * Return: on all CPUs together.
+ * Return: the sum over all CPUs.
  */
 u64 tb_ring_path_count(enum tb_ring_path path)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sources of the torture module: a task, a tasklet, an hrtimer and an irq_work
- * on every CPU, and the NMI handler's part (nmi.c says where NMIs come from).
+ * The sources of the torture module: a task, a tasklet, an hrtimer and an irq_work on each CPU, and
+ * the recording part of the NMI handler (nmi.c makes NMIs).
  *
- * Each records bursts of numbered events that say of themselves whether they are
- * whole.  A burst can be longer than the smallest ring, so that it goes
- * round while what it interrupted is in the middle of something.
+ * Each source records bursts of numbered events with a hash, so that the checker sees torn ones. A
+ * burst can be longer than the smallest ring, and go round it while the interrupted writer is in
+ * the middle of an event.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
@@ -33,13 +33,13 @@ static bool tt_simple(struct tt_cpu *c, enum tt_source source, u32 seq)
 }
 
 /**
- * tt_aim() - have this CPU interrupted soon
- * @from_ns: not before
- * @to_ns: nor after
- * @more: by something that records much
+ * tt_aim() - interrupt this CPU soon
+ * @from_ns: the earliest time
+ * @to_ns: the latest time
+ * @more: by a source that records much
  *
- * What comes by itself seldom meets the few instructions that matter; this is for who
- * is about to go there.
+ * Interrupts that come by themselves seldom meet the few instructions that matter; this is for a
+ * caller that is about to go there.
  *
  * Context: task or interrupt, not NMI.
  */
@@ -77,7 +77,7 @@ static bool tt_composite(struct tt_cpu *c, enum tt_source source, u32 seq, u32 b
 		last = tt_pattern(mix, i, bytes);
 		memcpy(&to[i], &last, bytes % 8);
 	}
-	/* the others go all round the ring meanwhile, and a reader waits for this one */
+	/* sources go all round the ring meanwhile, and a reader waits for this event */
 	if (source == TT_TASK && !(mix & 0x7)) {
 		tt_aim(100, 5000, true);
 		udelay(tt_run.gap_ns / 1000);
@@ -86,13 +86,13 @@ static bool tt_composite(struct tt_cpu *c, enum tt_source source, u32 seq, u32 b
 	return true;
 }
 
-/* One event.  Its number is taken before: one that is lost leaves a gap. */
+/* Records one event. It takes its number before, so a lost event leaves a gap. */
 static void tt_event(struct tt_cpu *c, enum tt_source source)
 {
 	struct tt_accounting *k = &c->accounting[source];
 	u64 r = tt_random(&k->random);
 	u32 bytes, seq = k->attempted;
-	/* how seldom a buffer is closed: large ones are to get full, too */
+	/* how seldom a buffer is closed: large buffers must get full, too */
 	u32 closes = (source == TT_TASK ? 3 : 15) | (tt_run.max_event > PAGE_SIZE ? 0xf0 : 0);
 	bool ok;
 
@@ -117,7 +117,7 @@ static void tt_event(struct tt_cpu *c, enum tt_source source)
 /**
  * tt_burst() - let a source record some events
  * @c: this CPU
- * @source: which
+ * @source: the source
  *
  * Context: that of the source.
  */
@@ -126,9 +126,9 @@ void tt_burst(struct tt_cpu *c, enum tt_source source)
 	u64 r = tt_random(&c->accounting[source].random);
 	unsigned int n = 1 + (r & 3);
 
-	/* now and then, and when asked for, enough to go round a small ring */
+	/* now and then, and on request, enough to go round a small ring */
 	if (source != TT_TASK && (!(r & 0x1f0) || READ_ONCE(c->more))) {
-		/* other CPUs see what was interrupted as it stands, and go on */
+		/* give other CPUs time to meet the interrupted state */
 		if (READ_ONCE(c->more) && num_online_cpus() > 1)
 			udelay(tt_run.gap_ns / 2000);
 		WRITE_ONCE(c->more, false);
@@ -144,7 +144,7 @@ static void tt_tasklet(struct tasklet_struct *t)
 {
 	struct tt_cpu *c = container_of(t, struct tt_cpu, tasklet);
 
-	/* on a CPU that goes away it may be run by another */
+	/* another CPU may run the tasklet of a CPU that goes offline */
 	if (READ_ONCE(c->active) && c->cpu == smp_processor_id())
 		tt_burst(c, TT_SOFTIRQ);
 }
@@ -175,7 +175,7 @@ static enum hrtimer_restart tt_timer(struct hrtimer *timer)
 		irq_work_queue(&c->work);
 	if (!(r & 0x18))
 		tt_nmi_kick(r >> 5);
-	/* from now, not from when it should have been: else a slow guest does nothing else */
+	/* counted from now: otherwise a slow guest does nothing else */
 	hrtimer_forward_now(timer, ns_to_ktime(tt_gap(r >> 8)));
 	return HRTIMER_RESTART;
 }
@@ -187,13 +187,13 @@ static int tt_task_wanted(unsigned int cpu)
 	return READ_ONCE(c->active) && !READ_ONCE(c->rests);
 }
 
-/* Called over and over, on CPU @cpu. */
+/* The kernel calls this over and over, on CPU @cpu. */
 static void tt_task(unsigned int cpu)
 {
 	struct tt_cpu *c = per_cpu_ptr(&tt_cpus, cpu);
 	u64 r = 0;
 
-	/* so that it is not in the middle of anything when @active is cleared */
+	/* it must not be in the middle of an event when @active is cleared */
 	preempt_disable();
 	if (READ_ONCE(c->active)) {
 		r = tt_random(&c->accounting[TT_TASK].random);
@@ -205,8 +205,8 @@ static void tt_task(unsigned int cpu)
 		if (!(r & 0x38))
 			tasklet_schedule(&c->tasklet);
 		/*
-		 * The reader wants to get to run, too.  Not by sleeping: on PREEMPT_RT what
-		 * would wake us may be parked before we are.
+		 * Let the reader run, too. Not by sleeping: on PREEMPT_RT the waker may be parked
+		 * before this task.
 		 */
 		if (!(r & 0x1c0))
 			WRITE_ONCE(c->rests, true);
@@ -224,7 +224,7 @@ static struct smp_hotplug_thread tt_threads = {
 
 /* ---- life ------------------------------------------------------------- */
 
-/* On CPU @cpu, when it is there. */
+/* Runs on CPU @cpu when it has come online. */
 static int tt_online(unsigned int cpu)
 {
 	struct tt_cpu *c = per_cpu_ptr(&tt_cpus, cpu);
@@ -238,7 +238,7 @@ static int tt_online(unsigned int cpu)
 	return 0;
 }
 
-/* On CPU @cpu, before it goes: on return nothing records there. */
+/* Runs on CPU @cpu before it goes offline: afterwards no source records there. */
 static int tt_offline(unsigned int cpu)
 {
 	struct tt_cpu *c = per_cpu_ptr(&tt_cpus, cpu);
@@ -251,7 +251,7 @@ static int tt_offline(unsigned int cpu)
 }
 
 /**
- * tt_sources_stop() - on return no source is at work
+ * tt_sources_stop() - stop all sources; on return none is active
  *
  * Context: process, one at a time with tt_sources_start().
  */
@@ -264,8 +264,8 @@ void tt_sources_stop(void)
 }
 
 /**
- * tt_sources_start() - let all sources record, on every CPU as long as it is there
- * @run: how
+ * tt_sources_start() - let all sources record, on each CPU while it is online
+ * @run: seed, rates and sizes
  *
  * Context: process, one at a time with tt_sources_stop().
  * Return: 0, -EBUSY.
@@ -309,9 +309,9 @@ void tt_sources_exit(void)
 }
 
 /**
- * tt_sources_init() - make what can be made beforehand
+ * tt_sources_init() - set up tasks and timers
  *
- * The tasks above all: new threads are events of the trace.
+ * Tasks must exist before a recording, because new threads are events of it.
  *
  * Context: process.
  * Return: 0 or -errno.

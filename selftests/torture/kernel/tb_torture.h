@@ -15,8 +15,8 @@
 
 /**
  * struct tt_accounting - one source on one CPU; written by that source alone
- * @random: what its choices come from
- * @attempted: see struct tt_counts, this and the following
+ * @random: state of its random numbers
+ * @attempted: like the following, see struct tt_counts
  */
 struct tt_accounting {
 	u64 random;
@@ -28,11 +28,11 @@ struct tt_accounting {
 
 /**
  * struct tt_cpu - the sources on one CPU
- * @active: they are to record; changed on that CPU
+ * @active: they record; changed on that CPU only
  * @cpu: its number
- * @more: the next to interrupt is to record much
+ * @more: the next interrupting source records much
  * @rests: the task waits for the next hrtimer
- * @aims: what tt_aim()'s choices come from
+ * @aims: state of the random numbers of tt_aim()
  */
 struct tt_cpu {
 	bool active;
@@ -59,13 +59,13 @@ static inline u64 tt_random(u64 *random)
 	return *random >> 8;
 }
 
-/* Nanoseconds to the next interrupt of a kind. */
+/* Returns the nanoseconds until the next interrupt of a kind. */
 static inline u32 tt_gap(u32 random)
 {
 	return tt_run.gap_ns / 2 + random % tt_run.gap_ns;
 }
 
-/* hrtimer_init() gave way to this in 6.13; the Kbuild looks for it */
+/* hrtimer_init() gave way to hrtimer_setup() in 6.13; the Kbuild looks for it */
 static inline void tt_timer_init(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *timer))
 {
