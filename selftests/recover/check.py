@@ -1,11 +1,11 @@
 #!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0-only
-"""check.py - is everything there that a guest recorded before it crashed, and nothing else?
+"""check.py - does a trace have exactly the events that a guest recorded before it crashed?
 
     check.py IMAGE TRACE
 
-IMAGE has the page in which tb_crash.c keeps what it has begun and done.  TRACE, which was
-recovered from it, is read here from its bytes, by nobody else's rules.
+IMAGE has the page in which tb_crash.c counts begun and finished events. TRACE was recovered from
+it. This script decodes TRACE itself, so that it shares no mistakes with the tool.
 """
 
 import mmap
@@ -20,7 +20,10 @@ SIMPLE, COMPOSITE = 32, 33      # TB_EV_USER and the one after
 
 
 def page(image):
-    """{(cpu, source): (begun, done, other)}: the magic number is in the module's code, too."""
+    """Returns {(cpu, source): (begun, done, other)}.
+
+    The magic number is also in the code of the module.
+    """
     with open(image, "rb") as f:
         memory = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
     at = memory.find(MAGIC)
@@ -41,7 +44,7 @@ def page(image):
 
 
 def events(trace):
-    """(cpu of the ring, id, payload) of the load's events, in the file's order."""
+    """Yields (CPU of the ring, id, payload) of the load's events, in the order of the file."""
     data = open(trace, "rb").read()
     at = 0
     crash = None
@@ -90,8 +93,8 @@ def main():
         print("CPU %d, source %d: %d done, %d begun, %d in the trace" %
               (*key, done, begun, len(numbers)))
         if not numbers:
-            # all overwritten, if all there is of the other source came after; but for one, which may
-            # have been begun by then and recorded later
+            # All events may be overwritten if the first event of the other source came later. One
+            # begun event may have been recorded after that.
             since = seen[key[0], 1 - key[1]]
             if not since or since[0] + 1 < other:
                 sys.exit("check.py: none of them")

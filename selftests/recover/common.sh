@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# common.sh - what the scripts of this folder that boot guests have in common: options, and results.
+# common.sh - shared by the scripts of this folder that boot guests: options, and results.
 #
-# Sourced, with $here set to this folder and $letters to the options, for getopts, of whoever does so:
-# reads these, and sets
+# A script sources it with $here set to this folder, and $letters to its options for getopts. It
+# reads the options, and sets
 #
 #   tree      this tree
-#   kernels   those that -k names (default: 6.1 and 6.12)
+#   kernels   kernels of -k (default: 6.1 and 6.12)
 #   times     -n (default: 1)
-#   wanted    words that follow the options: of several ways to crash, only these
+#   wanted    words behind the options: only these ways to crash
 #   work      a folder of its own, which is removed at the end
 #   out       -o (default: $work)
 #   tracebuf  the tool
-#   number    results so far
-#   failed    of these
+#   number    number of results so far
+#   failed    number of failed ones
 
-# others set the one and read the other
+# variables are set here and read elsewhere
 # shellcheck disable=SC2034,SC2154
 
 tree=${here%/selftests/recover}
@@ -40,24 +40,24 @@ trap 'rm -rf "$work"' EXIT
 : "${out:=$work}"
 mkdir -p "$out" || exit 1
 tracebuf=$tree/build/user/tracebuf
-# set if all is built already, as by scripts/check
+# set if scripts/check has built everything
 nobuild=${TRACEBUF_VM_NOBUILD:-}
 export TRACEBUF_VM_NOBUILD=1
 number=0 failed=0
 
-# The folder with tracebuf.ko and tb_crash.ko for kernel $1
+# modules KERNEL: prints the folder with tracebuf.ko and tb_crash.ko
 modules()
 {
 	echo "$tree/build/$(kernel_release "$1")-torture"
 }
 
-# The tool, and these modules for all kernels
+# build: builds the tool, and the modules for all kernels
 build()
 {
 	[ -z "$nobuild" ] || return 0
 	unset MAKEFLAGS MAKELEVEL MFLAGS
 	(
-		# Others may build in this tree at the same time: they wait.
+		# Other builds in this tree have to wait.
 		exec 8<"$tree"
 		flock 8
 		make -s -C "$tree/userspace" tool || exit
@@ -72,7 +72,7 @@ build()
 	}
 }
 
-# is_wanted WAY: is this way to crash to be tried?
+# is_wanted WAY: succeeds if the user asked for this way to crash
 is_wanted()
 {
 	case $wanted in
@@ -81,7 +81,7 @@ is_wanted()
 	return 1
 }
 
-# plan WAY...: a result for each kernel and way that is wanted
+# plan WAY...: plans a result for each kernel and wanted way
 plan()
 {
 	plan_each=0
@@ -95,8 +95,9 @@ plan()
 	echo "1..$(($# * plan_each))"
 }
 
-# told NAME CODE LOG...: a result; the end of the logs says why it is none.  Returns CODE. With
-# $TRACEBUF_RECORDINGS, a folder, recordings in $work are kept there (selftests/vm/lib/recordings.h).
+# told NAME CODE LOG...: prints a result; if it failed, the end of the logs. Returns CODE. With
+# $TRACEBUF_RECORDINGS, a folder, recordings in $work are kept there
+# (selftests/vm/lib/recordings.h).
 told()
 {
 	told_name=$1 told_code=$2

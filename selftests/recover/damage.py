@@ -1,11 +1,11 @@
 #!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0-only
-"""damage.py - damages what was recorded in reserved memory.
+"""damage.py - damages a recording in reserved memory.
 
     damage.py blocks ADDRESS:SIZEM          the middle of every second rolling block
     damage.py bytes NUMBER ADDRESS:SIZEM    so many bytes, the same ones each time
-    damage.py forge ADDRESS:SIZEM           rolling blocks, the smallest there are, of a recording that
-                                            there was not, where the payload of others is
+    damage.py forge ADDRESS:SIZEM           writes rolling blocks of another recording, of the
+                                            smallest size, over the payload of real ones
 """
 
 import os
@@ -22,7 +22,7 @@ SIZE_LOG2, RECORDING = 6, 120
 
 
 def rolling_blocks(fd, start, size):
-    """(address, bytes) of each."""
+    """Returns (address, bytes) of each."""
     blocks = []
     for at in range(start, start + size, PAGE):
         magic, _, kind, log2 = struct.unpack("<IBBB", os.pread(fd, 7, at))
@@ -56,7 +56,7 @@ def main():
         if what == "forge":
             forge(fd, blocks)
             return
-        # the block's number in the heads of events: what is payload there is changed, too
+        # bytes of the block's number in the heads of events; where payload is, payload changes
         places = [at + size // 2 + 16 * i + 3
                   for at, size in blocks[::2] for i in range(EVENTS)]
     for at in places:

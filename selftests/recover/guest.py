@@ -4,11 +4,10 @@
 
     guest.py HOW FORMAT IMAGE MEBIBYTES -- VM-COMMAND...
 
-VM-COMMAND is scripts/vm with a monitor at IMAGE.monitor and -no-shutdown.  HOW is that of
-guest.sh: with spin and none the guest is stopped from outside at a random moment, with nmi it gets
-one then; else it is waited for until it has stopped by itself, or hangs where it should have: a
-kernel that has panicked may fail to turn the machine off.  What there is to be seen by then is for
-whoever looks at the image.  FORMAT: elf or raw.  Exits 0 when there is an image.
+VM-COMMAND is scripts/vm with a monitor at IMAGE.monitor and -no-shutdown. HOW is as in guest.sh.
+With spin and none this script stops the guest at a random moment; with nmi it sends an NMI then.
+Otherwise it waits until the guest has stopped by itself, or hangs: a kernel that has panicked may
+fail to turn the machine off. FORMAT: elf or raw. Exits 0 when there is an image.
 """
 
 import os
@@ -19,7 +18,7 @@ import sys
 import time
 
 DEADLINE = 280
-OUTSIDE = "spin", "none", "nmi"     # who does not stop by itself
+OUTSIDE = "spin", "none", "nmi"     # these guests do not stop by themselves
 
 
 class Monitor:
@@ -37,11 +36,11 @@ class Monitor:
 
     def wait(self):
         if time.monotonic() > self.until:
-            sys.exit("guest.py: nothing came of it within %d s" % DEADLINE)
+            sys.exit("guest.py: no result within %d s" % DEADLINE)
         time.sleep(0.05)
 
     def text(self):
-        """What it says, up to its prompt."""
+        """Returns the monitor's output up to its prompt."""
         said = b""
         self.socket.settimeout(max(1, self.until - time.monotonic()))
         while not said.endswith(b"(qemu) "):
@@ -67,12 +66,12 @@ def main():
         while b"recording" not in open(image + ".output", "rb").read():
             if guest.poll() is not None:
                 sys.exit("guest.py: the guest ended before it recorded")
-            # it may die before it has said so
+            # the guest may die before it has said so
             if how not in OUTSIDE and "paused" in monitor.ask("info status"):
                 break
             monitor.wait()
         if how in OUTSIDE:
-            # not for luck: the moment is to be any
+            # the moment must be a random one
             time.sleep(1.5 + random.random())
             monitor.ask("nmi" if how == "nmi" else "stop")
         while "paused" not in monitor.ask("info status"):

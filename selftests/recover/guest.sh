@@ -5,8 +5,8 @@
 #
 #   guest.sh MODULES HOW PARAMETER...
 #
-# MODULES: the folder with tracebuf.ko and tb_crash.ko, whose parameters follow; HOW: sysrq,
-# irq, spin, panic or none.
+# MODULES: the folder with tracebuf.ko and tb_crash.ko. HOW: sysrq, irq, spin, panic or none.
+# PARAMETER: of tb_crash.ko.
 
 set -u
 
@@ -15,9 +15,9 @@ shift 2
 case $how in
 irq | spin | panic) set -- "$@" "die=$how" ;;
 esac
-# makedumpfile wants to know how this kernel's memory is laid out
+# gives makedumpfile the layout of this kernel's memory
 modprobe -q qemu_fw_cfg
-# Two providers at once
+# two providers record at the same time
 insmod "$modules/tracebuf.ko" events=sched mode=circular buffers=8 &&
 	insmod "$modules/tb_crash.ko" armed=0 "$@" || exit 3
 echo recording

@@ -4,8 +4,8 @@
 
     headers.py IMAGE
 
-QEMU 7.2 has program headers behind section headers, and says that the ELF header has 8 bytes;
-makedumpfile 1.7 looks for them right behind its 64.
+QEMU 7.2 puts program headers behind section headers, and gives the ELF header a size of 8 bytes.
+makedumpfile 1.7 looks for program headers right behind its 64 bytes.
 """
 
 import struct

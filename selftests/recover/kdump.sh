@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kdump.sh - lets guests crash while they record and boot another kernel, as kdump does, which recovers
-# what they recorded from /proc/vmcore, and from what makedumpfile leaves of that: KTAP.
+# kdump.sh - guests crash while they record, and boot another kernel, as kdump does. That kernel
+# recovers the recording from /proc/vmcore, and from makedumpfile's copy of it. Prints KTAP.
 #
 #   kdump.sh [-k KERNEL]... [-o DIR]
 #
 #   -k KERNEL  one of the cache's, of Debian's (default: 6.1 and 6.12)
-#   -o DIR     where what the guests said is kept, and what was recovered of one that failed
+#   -o DIR     keep the guests' output there, and traces of failed ones
 
 set -u
 
@@ -24,7 +24,7 @@ crash()
 	name=kdump-$1-$2 guest=$work/guest disk=$work/disk
 	shift 2
 	truncate -s 1G "$disk" || exit 1
-	# what is set apart for the other kernel must do for one that has all of this system
+	# the reserved memory must suffice for a kernel with all of this system
 	"$tree/scripts/vm" -k "$kernel" -m 512 -t 240 -o "$guest" -A crashkernel=192M \
 		-q "-drive file=$disk,format=raw,if=virtio,cache=unsafe" -- \
 		"$here/kdump_guest.sh" "$(kernel_dir "$kernel")/bzImage" "$(modules "$kernel")" "$how" "$@" \

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kdump_guest.sh - the part of kdump.sh that runs in a guest, as root: in the kernel that crashes, and
-# in the one that comes after it.
+# kdump_guest.sh - the part of kdump.sh that runs in a guest, as root: in the kernel that crashes,
+# and in the kernel that takes over.
 #
 #   kdump_guest.sh KERNEL MODULES HOW PARAMETER...
 #
-# KERNEL: the image of the kernel to come; the rest is guest.sh's.  There is a disk for what makedumpfile
-# leaves.
+# KERNEL: the image of the kernel that takes over. The rest are arguments of guest.sh. There is a
+# disk for the output of makedumpfile.
 
 set -u
 
@@ -15,7 +15,7 @@ kernel=$1
 shift
 here=$(cd "$(dirname "$0")" && pwd -P)
 
-# It boots from the same initramfs, and is given the same job; its memory is small
+# load: the other kernel boots from the same initramfs with the same command; it has little memory
 load()
 {
 	"$here/kexec.py" "$kernel" "$TRACEBUF_INITRD" "$(
@@ -24,7 +24,7 @@ load()
 	)" && [ "$(cat /sys/kernel/kexec_crash_loaded)" = 1 ]
 }
 
-# recover FROM TRACE: what is recovered has all of it, and nothing else
+# recover FROM TRACE: the recovered trace has exactly the recorded events
 recover()
 {
 	echo "from $1:"

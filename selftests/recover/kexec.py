@@ -4,8 +4,8 @@
 
     kexec.py KERNEL INITRD COMMAND-LINE
 
-A system call is all there is to it.  Debian's kexec-tools would bring start scripts along, which are
-nothing for the machine that runs the tests, and Xen's libraries.
+One system call does this. Debian's kexec-tools would install start scripts, which a machine that
+runs tests must not have, and Xen's libraries.
 """
 
 import ctypes

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# panic.sh - lets guests panic, and looks for the last events of each CPU in the kernel's log: KTAP.
+# panic.sh - guests panic, and the kernel's log has the last events of each CPU. Prints KTAP.
 #
 #   panic.sh [-k KERNEL]... [-o DIR] [WAY...]
 #
 #   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
-#   -o DIR     where what the guests said is kept
+#   -o DIR     keep the guests' output there
 #   WAY        sysrq, irq, nmi, oops, pstore (default: all)
 #
-# What was printed must be what "tracebuf recover" gets out of the guest's memory.
+# The printed events must be those that "tracebuf recover" gets from the guest's memory. If this
+# fails, the log of a crash misleads, or the panic hangs.
 
 set -u
 
@@ -42,25 +43,25 @@ panic()
 	rm -rf "$image" "$image".*
 }
 
-# One that goes on
+# oops KERNEL: a thread dies, and the machine goes on
 oops()
 {
 	log=$out/panic-$1-task.log
 	"$tree/scripts/vm" -k "$1" -m $memory -t 300 -o "$work/oops" -- \
 		"$here/panic_guest.sh" "$(modules "$1")" task >"$log" 2>&1
-	# the kernel has complained, as it should
+	# the kernel complains about the oops: scripts/vm fails
 	grep -q '^fine$' "$log"
 	told "$1: the last events of a CPU are in the log after an oops" $? "$log"
 }
 
-# One that keeps its log
+# pstore KERNEL: the machine keeps its log over the reboot
 pstore()
 {
 	log=$out/panic-$1-pstore.log
 	"$tree/scripts/vm" -k "$1" -m $memory -t 300 -q '-action reboot=reset' \
 		-A "memmap=1M\$0x10000000 pstore.kmsg_bytes=262144" -- \
 		"$here/panic_guest.sh" "$(modules "$1")" pstore >"$log" 2>&1
-	# here, too, the kernel has complained
+	# the kernel complains here, too
 	grep -q 'tracebuf: .* CPU 0 ' "$log" && grep -q 'tracebuf: .* CPU 1 ' "$log" &&
 		grep -q "CPU .* program's events: pid" "$log" &&
 		grep -q 'tracebuf: kernel: end of the last events' "$log"

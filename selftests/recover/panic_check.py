@@ -1,14 +1,13 @@
 #!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0-only
-"""panic_check.py - did the kernel's log get the last events of each CPU?
+"""panic_check.py - does the kernel's log have the last events of each CPU?
 
     panic_check.py LOG EVENTS.jsonl WANTED CPUS PROVIDER... [within]
 
-LOG has what the module printed of each PROVIDER; EVENTS.jsonl is what "tracebuf print --jsonl" says
-of the first one's recording, got out of the memory of the machine.  Of each of CPUS (0,1) the lines must be its last
-WANTED events, all of them, in their order, but for what programs write, which the log tells of by its
-size only; with "within" they may be followed by others, which
-happened later.
+LOG is what the module printed of each PROVIDER. EVENTS.jsonl is the output of "tracebuf print
+--jsonl" for the recording of the first one, recovered from the memory of the machine. For each of
+CPUS (0,1) the lines must be its last WANTED events, all of them, in order. Events of programs are
+not compared, because the log has only their size. With "within", later events may follow.
 """
 
 import json
@@ -23,7 +22,7 @@ SLACK = 5           # microseconds: rounding, and two readings of clocks
 
 
 def printed(path, providers):
-    """{cpu: [(us, tid, text)]} of the first provider, in order; stacks are not events."""
+    """Returns {cpu: [(us, tid, text)]} of the first provider, in order, without stacks."""
     lines = {}
     before = -1
     inside, ended = None, set()
@@ -49,7 +48,7 @@ def printed(path, providers):
 
 
 def recorded(path):
-    """{cpu: [event]}."""
+    """Returns {cpu: [event]}."""
     events = {}
     for line in open(path):
         event = json.loads(line)
@@ -59,7 +58,7 @@ def recorded(path):
 
 
 def same(said, event):
-    """How many values of a line are those of an event; None: it is another event."""
+    """Returns how many values of a line are those of the event; None: it is another event."""
     us, tid, text = said
     if tid is not None and tid != event["tid"]:
         return None
@@ -113,7 +112,7 @@ def main():
     if sorted(lines) != [int(cpu) for cpu in cpus.split(",")]:
         sys.exit("panic_check.py: printed are events of CPUs %s, not %s" % (sorted(lines), cpus))
     values = sum(compare(cpu, lines[cpu], events[cpu], int(wanted), within) for cpu in lines)
-    # or there was nothing to compare
+    # there must have been something to compare
     if values < sum(map(len, lines.values())):
         sys.exit("panic_check.py: %d values were compared" % values)
 

@@ -5,16 +5,16 @@
 #
 #   panic_guest.sh MODULES HOW
 #
-# MODULES: the folder with tracebuf.ko and tb_crash.ko.  HOW: sysrq, irq or nmi, after which there
-# is no coming back; task, an oops of a thread; pstore, a panic in a machine that keeps its log,
-# and boots again: then that log goes to standard output.
+# MODULES: the folder with tracebuf.ko and tb_crash.ko. HOW: sysrq, irq or nmi, which end the
+# machine; task, an oops of a thread; pstore, a panic in a machine that keeps its log and boots
+# again, and then prints it.
 
 set -u
 
 modules=$1 how=$2
 here=$(cd "$(dirname "$0")" && pwd -P)
 
-# In small blocks: the last events are in several
+# Small blocks, so that the last events are in several.
 record()
 {
 	insmod "$modules/tracebuf.ko" "$@" events=sched,irq,timer writers='*' mode=circular elements=256 || exit 3
@@ -63,7 +63,8 @@ pstore)
 	if cat /sys/fs/pstore/dmesg-ramoops-* 2>/dev/null; then
 		exit 0
 	fi
-	# more than elsewhere: on a busy host many lie between the program's event and the panic
+	# more than elsewhere: on a busy host many events lie between the program's event and the
+	# panic
 	record buffers=64 panic_events=600
 	echo c >/proc/sysrq-trigger
 	;;

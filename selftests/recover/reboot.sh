@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# reboot.sh - a guest that records into reserved memory and reboots, twice, keeping its memory: KTAP.
+# reboot.sh - a guest records into reserved memory, and reboots twice: the next boot has the
+# recording. Prints KTAP. If this fails, the recording before a reboot is lost.
 #
 #   reboot.sh [-k KERNEL]... [-o DIR]
 #
 #   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
-#   -o DIR     where what the guests said is kept
+#   -o DIR     keep the guests' output there
 
 set -u
 
@@ -16,7 +17,7 @@ letters=k:o:
 . "$here/common.sh"
 
 echo "KTAP version 1"
-# reboot KERNEL HOW MEMORY WORDS: with these WORDS on the kernel's command line
+# reboot KERNEL HOW MEMORY WORDS: with WORDS on the kernel's command line
 reboot()
 {
 	log=$out/reboot-$1-$2.log
@@ -25,7 +26,7 @@ reboot()
 		"$(modules "$1")/tracebuf.ko" "$3" 0x11000000 >"$log" 2>&1
 	code=$?
 	echo "scripts/vm: exit status $code" >>"$log"
-	# both boots that check something say so
+	# both boots that check something print this
 	[ $code = 0 ] && [ "$(grep -c '^fine$' "$log")" = 2 ]
 	told "$1: found again after reboots, $2" $? "$log"
 }

@@ -5,9 +5,9 @@
 #
 #   reboot_guest.sh TRACEBUF.KO MEMORY COUNTER
 #
-# MEMORY is the module's parameter; COUNTER the physical address, a multiple of 64 KiB, of 128 KiB of
-# reserved memory that it does not use: how often the machine has booted stands there.  Each boot
-# that has checked something says "fine" or "failed".
+# MEMORY is the module's parameter. COUNTER is the physical address, a multiple of 64 KiB, of 128
+# KiB of reserved memory that the module does not use: they begin with the number of boots. Each
+# boot that checks something prints "fine" or "failed".
 
 set -u
 
@@ -15,11 +15,11 @@ ko=$1 memory=$2 counter=$3
 here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/vm/lib/ktap.sh
 . "$here/../vm/lib/ktap.sh"
-# there is no plan, which would begin with this
+# no plan() is called, which would begin with this
 ktap_uptime
 cd /tmp || exit 1
 
-# What comes from /dev/mem, or goes there, is at byte $1
+# peek ADDRESS: prints a byte of memory; poke ADDRESS BYTE: writes one
 peek()
 {
 	dd if=/dev/mem bs=1 skip="$(($1))" count=1 2>/dev/null | od -An -tu1 | tr -d ' '
@@ -29,7 +29,7 @@ poke()
 	printf %b "$2" | dd of=/dev/mem bs=1 seek="$(($1))" conv=notrunc 2>/dev/null
 }
 
-# SysRq-b: nothing is shut down, nothing is told
+# SysRq-b resets the machine without a shutdown
 reboot_now()
 {
 	echo b >/proc/sysrq-trigger
@@ -37,7 +37,7 @@ reboot_now()
 	exit 1
 }
 
-# record PREFIX: marks with numbers, and what the scheduler does
+# record PREFIX: records numbered marks, and the scheduler
 record()
 {
 	tracebuf start -m circular -b 64 -B 1024 -e sched,user || return
@@ -48,7 +48,7 @@ record()
 	done
 }
 
-# marks PREFIX FILE: all are there, in order
+# marks PREFIX FILE: all marks are in FILE, in order
 marks()
 {
 	tracebuf print "$2" | sed -n "s/.*$1-\\([0-9]*\\)\$/\\1/p" >have
@@ -60,7 +60,7 @@ no_previous()
 	! tracebuf provider list | grep previous
 }
 
-# read-only: it cannot be started, nor changed
+# The previous recording cannot be started or changed.
 read_only()
 {
 	tracebuf start -p previous >said 2>&1 && return 1
@@ -68,7 +68,7 @@ read_only()
 	tracebuf provider list | grep 'previous.*stopped.*read-only'
 }
 
-# as long as it is there the kernel's recording is elsewhere, and does not harm it
+# While it exists the kernel's recording uses other memory, and does not harm it.
 kept_while_recording()
 {
 	tracebuf start -m circular -b 8 -B 1024 -e sched && sleep 1 && tracebuf stop || return
@@ -77,14 +77,14 @@ kept_while_recording()
 
 reserved()
 {
-	# an address, or a name
+	# MEMORY is an address, or a name
 	case $memory in
 	0x*) grep -i 'tracebuf$' /proc/iomem ;;
 	esac
 }
 
-# What a boot has to say is said by the next one: what is on its way to the console when the machine
-# resets itself is lost.  It is behind the counter meanwhile.
+# The next boot prints the output of this one, because output that is on its way to the console is
+# lost in a reset. Meanwhile it is behind the counter.
 leave()
 {
 	{ cat; head -c 65536 /dev/zero; } | head -c 65536 |
@@ -96,7 +96,7 @@ left()
 	dd if=/dev/mem bs=65536 skip="$((counter / 65536 + 1))" count=1 2>/dev/null | tr -d '\0'
 }
 
-# MEMORY is ADDRESS:16M, and this is what it had before any damage
+# MEMORY is ADDRESS:16M; the file whole has its contents before any damage
 mem_save()
 {
 	dd if=/dev/mem of=whole bs=1M skip=$((${memory%%:*} >> 20)) count=16 2>/dev/null
@@ -106,8 +106,8 @@ mem_restore()
 	dd if=whole of=/dev/mem bs=1M seek=$((${memory%%:*} >> 20)) conv=notrunc 2>/dev/null
 }
 
-# what is good of damaged memory can be saved, or there is nothing; the tool may say (1) that what
-# describes the events is damaged, too
+# survive ARGUMENT...: after the damage the good blocks can be saved, or none are found. print may
+# exit with 1, because descriptions of events may be damaged, too.
 survive()
 {
 	found=0
@@ -122,19 +122,18 @@ survive()
 	rmmod tracebuf
 }
 
-# some is there
+# survive_little ARGUMENT...: some events are left
 survive_little()
 {
 	survive "$@" && [ "$found" -gt 0 ]
 }
 
-# a part is lost where blocks are cut short, most is there, and what is there says where some is
-# missing
+# Blocks are cut short: most events are left, and the trace says where some are missing.
 survive_blocks()
 {
 	all=$(tracebuf print second.tbuf | wc -l)
 	survive blocks || return
-	# what is in the last event before the damage may be damaged, too, and nobody can know
+	# the last event before the damage may be damaged in a way that cannot be detected
 	if ! tracebuf verify x.tbuf >said 2>&1; then
 		cat said
 		grep ': at byte' said >wrong && ! grep -vE "lies outside$|takes [0-9]+ bytes, it has|unknown kind" wrong || return

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh - lets guests crash in several ways while they record, and recovers what they recorded
-# from images of their memory, one of them as makedumpfile leaves it: KTAP, a test for each guest.
+# run.sh - guests crash in several ways while they record, and "tracebuf recover" gets the recording
+# from images of their memory, one of them written by makedumpfile. Prints KTAP, a test for each
+# guest. If this fails, the events before a crash are lost.
 #
 #   run.sh [-k KERNEL]... [-n TIMES] [-o DIR] [WAY...]
 #
 #   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
-#   -n TIMES   each way so often (default: 1); the moment is another each time
-#   -o DIR     where what a guest said is kept, and the image of one that failed
+#   -n TIMES   repeat each way (default: 1); the moment differs
+#   -o DIR     keep the guests' output there, and images of failed ones
 #   WAY        of $ways below (default: all)
 
 set -u
@@ -20,7 +21,7 @@ letters=k:n:o:
 
 memory=256
 ways="sysrq-elf sysrq-kdump irq-raw irq-elf panic-elf spin-elf none-raw"
-# crash KERNEL HOW FORMAT PARAMETER...: a guest, and what can be recovered of it
+# crash KERNEL HOW FORMAT PARAMETER...: crashes a guest, and recovers its recording
 crash()
 {
 	kernel=$1 how=$2 form=$3
@@ -28,7 +29,7 @@ crash()
 	name=$1-$2-$3-$4-$round
 	shift 3
 	image=$work/$name from=$work/$name
-	# what kdump leaves: only the kernel's own pages
+	# makedumpfile -d 31 leaves only the kernel's own pages
 	case $form in
 	kdump) form=elf from=$image.dump ;;
 	esac

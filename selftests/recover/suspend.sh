@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# suspend.sh - guests that suspend their devices and processors while they record: KTAP.
+# suspend.sh - guests suspend their devices and processors while they record. Prints KTAP.
 #
 #   suspend.sh [-k KERNEL]... [-o DIR]
 #
 #   -k KERNEL  one of the cache's (default: 6.1 and 6.12)
-#   -o DIR     where the guests' output is kept
+#   -o DIR     keep the guests' output there
 #
 # All files of such a guest are in its memory: 9p does not survive suspended devices.
 
@@ -17,7 +17,7 @@ letters=k:o:
 # shellcheck source=selftests/recover/common.sh
 . "$here/common.sh"
 
-# add PROGRAM...: into the guest's /bin, with its libraries
+# add PROGRAM...: copies programs and their libraries into the guest's /bin
 add()
 {
 	for program; do
@@ -28,7 +28,7 @@ add()
 	done
 }
 
-# Put the guest's files into $root; busybox is the shell and the tools.
+# fill: puts the guest's files into $root; busybox is the shell and the tools
 fill()
 {
 	root=$work/root

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# suspend_guest.sh - what suspend.sh runs in a guest: the machine goes to sleep as far as each level
-# of the kernel's own test (pm_test) while recordings go on.  Prints KTAP.
+# suspend_guest.sh - the part of suspend.sh that runs in a guest: the machine suspends as far as
+# each level of the kernel's own test (pm_test) while it records. Prints KTAP.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
@@ -13,7 +13,7 @@
 
 cd /tmp || exit 1
 
-# tests LEVEL MODULE TEST...: these of test_suspend pass, and each has slept at that level
+# tests LEVEL MODULE TEST...: these tests of test_suspend pass, and each has suspended at LEVEL
 tests()
 {
 	level=$1
@@ -28,7 +28,7 @@ tests()
 	rmmod tracebuf && [ $code = 0 ] && slept "$level" $#
 }
 
-# slept LEVEL TIMES: since the log was cleared, at least
+# slept LEVEL TIMES: the log has TIMES suspends or more
 slept()
 {
 	dmesg >log
@@ -46,7 +46,7 @@ sleep_core()
 	echo core >/sys/power/pm_test && echo mem >/sys/power/state && echo none >/sys/power/pm_test
 }
 
-# work SIGNAL: an event that the recording shows
+# work SIGNAL: makes an event that the recording shows
 work()
 {
 	# shellcheck disable=SC2016
@@ -54,7 +54,7 @@ work()
 	true
 }
 
-# exact FILE: nothing is missing unsaid, and the signals are on both sides of a gap
+# exact FILE: losses are counted, and the signals are on both sides of a gap
 exact()
 {
 	status 0 tracebuf verify "$1" && says exact && tracebuf print "$1" >text || return
@@ -65,7 +65,7 @@ exact()
 	[ "${first:-0}" -gt 0 ] && [ "${lost:-0}" -gt "$first" ] && [ "${last:-0}" -gt "$lost" ]
 }
 
-# The recorder is frozen like every process, goes on, and its file is complete.
+# The recorder is frozen like every process, then goes on, and its file is complete.
 recorder()
 {
 	dmesg -c >/dev/null
