@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# guest.sh - what run.sh does in the guest: ROOT, a Debian with the packages installed, is booted as far
-# as a system in a system can be, and used. TAP.
+# guest.sh - the part of run.sh that runs in the guest: ROOT, a Debian with the packages installed,
+# boots as far as a system in a system can, and its user records. TAP.
 #
 #   guest.sh ROOT FULL
 #
@@ -24,13 +24,13 @@ check()
 	result $code "$name"
 }
 
-# Its systemd is process 1 of a namespace of its own, with the devices of the machine.
+# boot: its systemd is process 1 of a namespace of its own, with the machine's devices
 boot()
 {
 	mount --bind "$root" "$root" && mount -t tmpfs tmpfs "$root/run" && mount -t tmpfs tmpfs "$root/tmp" &&
 		mount -t sysfs sysfs "$root/sys" && mount --rbind /dev "$root/dev" &&
 		mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup "$root/sys/fs/cgroup" || return
-	# nothing but what is wanted here
+	# mask units that are not needed
 	for unit in getty@tty1 console-getty systemd-networkd systemd-resolved systemd-timesyncd e2scrub_reap \
 		systemd-journal-flush man-db.timer apt-daily.timer apt-daily-upgrade.timer dkms; do
 		case $unit in *.timer) ;; *) unit=$unit.service ;; esac
@@ -56,7 +56,7 @@ boot()
 	return 1
 }
 
-# in_it COMMAND...: in the system
+# in_it COMMAND...: runs in the system
 in_it()
 {
 	nsenter -t "$first" -m -p chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root "$@"
@@ -84,7 +84,7 @@ records()
 		tracebuf print t.tbuf | grep sched_switch | head -n 3 | grep .'
 }
 
-# The file system that the guest has its files by does not carry capabilities: as when it was installed.
+# The guest's file system does not carry capabilities: configure the package again.
 member()
 {
 	in_it /var/lib/dpkg/info/tracebuf.postinst configure &&
@@ -120,7 +120,7 @@ completion()
 		_tracebuf 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"' | grep '^sched:sched_switch$\|^sched_switch$'
 }
 
-# Snapshots in /var/lib/tracebuf
+# snapshots: prints how many there are in /var/lib/tracebuf
 snapshots()
 {
 	in_it sh -c 'ls /var/lib/tracebuf' | grep -c '^snapshot-.*\.tbuf$'
@@ -136,7 +136,7 @@ flight_reload()
 {
 	in_it ls /usr/bin >/dev/null
 	in_it systemctl reload tracebuf-flight && [ "$(snapshots)" = 1 ] || return
-	# and it goes on, beside another recording
+	# the flight recorder goes on, beside another recording
 	in_it sh -c 'cd /var/lib/tracebuf && tracebuf verify -q snapshot-*.tbuf && tracebuf print snapshot-*.tbuf | grep -q sched_switch' &&
 		in_it tracebuf status -p flight | grep -i running && records
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh - the Debian packages, installed in a clean system and used from there. TAP.
+# run.sh - the Debian packages work in a clean system. TAP.
 #
 #   run.sh [--full] [-n] [-k KERNEL] [-o DIR]
 #
@@ -60,7 +60,7 @@ check()
 	return $code
 }
 
-# what the packages depend on, and what is looked at them with
+# dependencies of the packages, and tools of this test
 base_packages=systemd,systemd-sysv,udev,dbus,kmod,make,gcc,libc6-dev,binutils,dkms,adduser
 base_packages=$base_packages,libcap2-bin,babeltrace2,libzstd-dev,pkg-config,man-db,libelf1
 base_packages=$base_packages,libdw1,libtraceevent1,libncurses6,libsqlite3-0,libprotobuf-c1
@@ -78,7 +78,7 @@ base()
 	mv "$base.part" "$base"
 }
 
-# inside COMMAND...: in the system; what is mounted for it goes with the command
+# inside COMMAND...: runs in the system; its mounts go with the command
 inside()
 {
 	# shellcheck disable=SC2016
@@ -87,7 +87,7 @@ inside()
 		DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"' - "$root" "$@"
 }
 
-# the headers of a kernel, as if their package were installed
+# headers KERNEL: copies a kernel's headers, as their package would install them
 headers()
 {
 	release=$(kernel_release "$1")
@@ -129,7 +129,7 @@ install_them()
 		[ -z "$(inside getcap /usr/bin/tracebuf)" ]
 }
 
-# The tool contains no copy of a library that a security update would have to reach.
+# The tool shares the system's libraries, so that security updates reach it.
 shared()
 {
 	inside readelf -d /usr/bin/tracebuf | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >"$out/needed"
@@ -139,7 +139,7 @@ shared()
 	done
 }
 
-# installed KERNEL: DKMS has it, and modprobe finds it
+# installed KERNEL: DKMS has the modules, and modprobe finds them
 installed()
 {
 	release=$(kernel_release "$1")
@@ -151,7 +151,7 @@ installed()
 	inside modinfo -k "$release" -n tracebuf | grep updates/dkms
 }
 
-# what a machine does when it has booted a kernel for which there is no module yet
+# dkms autoinstall runs when a machine has booted a kernel without a module.
 build_it()
 {
 	release=$(kernel_release "$kernel")
@@ -159,7 +159,7 @@ build_it()
 	installed "$kernel"
 }
 
-# what the package of a kernel does when it is installed
+# The package of a kernel runs these scripts when it is installed.
 upgrade()
 {
 	release=$(kernel_release "$other")
@@ -187,7 +187,8 @@ version()
 	sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$tree/dkms.conf"
 }
 
-# hint LOCKDOWN: print what the tool says of a missing module when the kernel's lockdown is LOCKDOWN
+# hint LOCKDOWN: prints the tool's message about a missing module when the kernel's lockdown is
+# LOCKDOWN
 hint()
 {
 	echo "$1" >"$root/sys/kernel/security/lockdown"
@@ -207,7 +208,7 @@ enroll_key()
 		grep "mokutil --import /var/lib/dkms/mok.pub' and reboot$" "$out/locked"
 }
 
-# debian/tests, as autopkgtest runs them
+# autopkgtest TEST: runs a test of debian/tests
 autopkgtest()
 {
 	mkdir -p "$root/autopkgtest/tmp"
@@ -248,7 +249,7 @@ unit()
 
 in_guest()
 {
-	# 123: the guest did not come up, as happens on a machine that is short of time; nothing was tested
+	# 123: the guest did not boot, as happens on a busy machine; nothing was tested
 	for try in 1 2 3; do
 		# shellcheck disable=SC2086
 		TRACEBUF_VM_NOBUILD=1 ${VM:-"$tree/scripts/vm"} -k "$kernel" -m 2048 -o "$out/guest" -t 900 -- \
@@ -257,7 +258,7 @@ in_guest()
 		[ $code = 123 ] || break
 		echo "# the guest did not come up ($try)"
 	done
-	# its own results, with numbers that go on
+	# results of the guest get our numbers
 	while read -r line; do
 		case $line in
 		"ok "* | "not ok "*)
