@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Flips one bit of the recorder's memory in each of many recordings, while the torture module
- * records and this program reads.  The kernel must survive.  A recording must be as without the
- * flip, or the recorder or `tracebuf verify` must report the damage.  The next recording must be
- * exact.
+ * records and this program reads. The kernel must survive. A recording must be as without the flip,
+ * or the recorder or `tracebuf verify` must report the damage. The next recording must be exact.
  *
  *   flips [-s SEED] [-n FLIPS] [-w WHAT] [-v]
  *
@@ -12,11 +11,11 @@
  * -w  only this kind
  * -v  print each flip
  *
- * Output: KTAP, a test for each kind of memory, and "# WHAT: NUMBER OUTCOME, ...".  Outcomes:
+ * Output: KTAP, a test for each kind of memory, and "# WHAT: NUMBER OUTCOME, ...". Outcomes:
  *
  *	harmless	each event is there, or counted as lost before the right block
- *	contents	contents of events are wrong, which nothing can detect; or losses are counted at
- *			the wrong block, or too many are
+ *	contents	contents of events are wrong, which nothing can detect; or losses are
+ *			counted at the wrong block, or too many are counted
  *	told		`tracebuf verify` or the recorder reports an error
  *	silent		events are missing or wrong, and nothing reports it
  */
@@ -95,7 +94,7 @@ static uint64_t next(void)
 
 /* ---- a recording ------------------------------------------------------ */
 
-/* Reads what is available.  Returns false at the end of the recording. */
+/* Reads all available data. Returns false at the end of the recording. */
 static bool read_some(void)
 {
 	ssize_t n;

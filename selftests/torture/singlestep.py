@@ -3,10 +3,9 @@
 """
 singlestep.py SOCKET OUTPUT - single-steps a guest while it is tortured.
 
-Waits until the guest's OUTPUT, a file, says that the test has begun; then has QEMU
-translate one instruction at a time, so that interrupts can come after each of them
-as they do when it counts instructions, and sends NMIs through its monitor at SOCKET
-until the guest is gone.
+Waits until the file OUTPUT, the guest's console, shows that the test has begun. Then it makes QEMU
+translate one instruction at a time, so that an interrupt can come after any of them, as when QEMU
+counts instructions. It sends NMIs through QEMU's monitor at SOCKET until the guest is gone.
 """
 import socket
 import sys
@@ -23,7 +22,7 @@ def begun(output):
 
 def main():
     path, output = sys.argv[1:]
-    # it comes up in some seconds, or its output tells why not: we are ended then
+    # the guest boots in seconds; if it fails to, our parent kills us
     while not begun(output):
         time.sleep(0.05)
     with socket.socket(socket.AF_UNIX) as monitor:
@@ -34,7 +33,7 @@ def main():
             while True:
                 monitor.sendall(b"nmi\n")
                 try:
-                    # what it answers is of no interest, but must be taken
+                    # answers must not pile up; an empty one: QEMU has ended
                     if not monitor.recv(65536):
                         return
                 except socket.timeout:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Damages the recorder: flips single bits of its buffers and of its state while it records.  Leaves
+ * Damages the recorder: flips single bits of its buffers and of its state while it records. Leaves
  * addresses and sizes alone, because the recorder has no second copy to check them against.
  */
 #include <linux/bitops.h>
