@@ -43,7 +43,7 @@ struct tb_crash_accounting {
 };
 
 /**
- * struct tb_crash_page - what was recorded
+ * struct tb_crash_page - counts of recorded events, found in a dump by @magic
  * @magic: TB_CRASH_MAGIC
  * @cpus: CPUs that record
  * @source: counts

@@ -133,7 +133,7 @@ static int some_device(struct fuzzer *f)
 	return __atomic_load_n(slot(f, DEVICE), __ATOMIC_ACQUIRE);
 }
 
-/* ---- what is in the structures ------------------------------------------ */
+/* ---- contents of the structures ----------------------------------------- */
 
 static void fill_none(struct fuzzer *f, void *arg)
 {

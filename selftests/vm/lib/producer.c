@@ -208,7 +208,6 @@ void pieces_take(struct pieces *p, const struct stream_event *e)
 	}
 	if (e->id != TB_EV_CHUNK)
 		return;
-	p->contexts |= e->context;
 	if (!(p->nr & (p->nr + 1)))
 		p->piece = realloc(p->piece, (2 * p->nr + 2) * sizeof(*piece));
 	piece = &p->piece[p->nr++];

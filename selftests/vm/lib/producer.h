@@ -72,7 +72,6 @@ struct pieces {
 	struct piece *piece;
 	uint32_t nr_patches;
 	struct tb_patch_event patch[16];	/* the first of them */
-	uint16_t contexts;		/* of all pieces, ORed */
 };
 
 /* Makes @s collect pieces, in the order of the trace. */

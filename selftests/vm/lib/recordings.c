@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * See recordings.h.
- */
+/* Recordings that a test keeps for the host; see recordings.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

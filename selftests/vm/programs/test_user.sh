@@ -295,7 +295,7 @@ asked_in_vain()
 	[ $? = 1 ] && grep -q 'has not answered' said && ! tracebuf print t | grep 'user:alone'
 }
 
-# A program that may not open the channel runs, and is told so.
+# A program that may not open the channel gets an error from the library, and runs on.
 not_allowed()
 {
 	tracebuf start -e user && chmod 0600 /dev/tracebuf_producer || return

@@ -484,7 +484,7 @@ TEST_DEV(durable, small_ones_start_anew)
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 		ASSERT_STREAM(stream_finish(&self->s), &self->s);
 		EXPECT_LT(0, self->s.durable_first);
-		TH_LOG("%u of %u ids unknown; %llu records lost, what is older than %llu removed",
+		TH_LOG("%u of %u ids unknown; %llu records lost, those older than %llu removed",
 		       t.unknown, t.seen, (unsigned long long)self->s.lost.records,
 		       (unsigned long long)self->s.lost.before);
 		/* the trace says that it lost the unknown ones */

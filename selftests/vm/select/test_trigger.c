@@ -104,7 +104,7 @@ static uint64_t blocks(int fd, int cpu)
 	return tb_stats(fd, cpu, &st) ? ~0ull : st.blocks;
 }
 
-/* ---- what is in the rings --------------------------------------------- */
+/* ---- contents of the rings -------------------------------------------- */
 
 struct seen {
 	struct stream *s;

@@ -17,7 +17,7 @@ take="$tree/selftests/unit/docs/test_docs.py"
 tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 
-# pkg-config and Babeltrace find what was built
+# pkg-config and Babeltrace find the files of the build
 mkdir pc include
 for header in "$tree"/userspace/include/tracebuf*; do
 	ln -s "$header" include/

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_symbols.sh - user stacks show the names of functions, inlined ones too: of programs that ran
-# before the recording, ended during it, or were forked. A file that is not the one that ran gives no
-# names. Functions of the kernel in events have names, too. If this breaks, a user optimizes a function
-# that never ran, or has to look addresses up.
+# before the recording, ended during it, or were forked. A file other than the one that ran gives
+# no names. Functions of the kernel in events have names, too. If this breaks, a user optimizes a
+# function that never ran, or has to look addresses up.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317

@@ -624,7 +624,7 @@ list()
 	status 0 tracebuf list -v sched_switch && says next_pid
 }
 
-# ---- what is amiss ----------------------------------------------------------
+# ---- errors -----------------------------------------------------------------
 
 unknown_event()
 {
