@@ -59,11 +59,11 @@ def over(part, whole):
 
 def main(a, b, d, *flags):
     one, other, diff = load(a), load(b), load(d)
-    told = [row["told"] for row in diff["summary"]]
+    covered = [row["covered"] for row in diff["summary"]]
     wrong = rows = 0
     for sections, row in zip((one, other), diff["summary"]):
         summary = sections["summary"][0]
-        if row["known"] != summary["known"] or row["told"] > summary["span"]:
+        if row["known"] != summary["known"] or row["covered"] > summary["span"]:
             print(f"summary: {row} of a trace of {summary}")
             wrong += 1
     for kind in KINDS:
@@ -80,7 +80,7 @@ def main(a, b, d, *flags):
         wrong += changes != sorted(changes, reverse=True)
         for row in have:
             values = [side.get(row["name"], [0, 0, 0, 0, 0]) for side in sides]
-            rates = [v[1] * 10 ** 9 // t if t else 0 for v, t in zip(values, told)]
+            rates = [v[1] * 10 ** 9 // t if t else 0 for v, t in zip(values, covered)]
             if kind == "tasks":
                 # a report has the shares in millionths, each rounded down
                 for rate, v in zip((row["a"], row["b"]), values):
