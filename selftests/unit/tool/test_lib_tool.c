@@ -631,6 +631,11 @@ static void help_and_usage(void)
 	CHECK_NUMBER(run("record -e ''"), 2);
 	CHECK_NUMBER(run("enable -F -W sched"), 2);
 	CHECK_NUMBER(run("export --format vcd x"), 2);
+	CHECK_NUMBER(run("print --raw-tiks x"), 2);
+	CHECK_HAS("did you mean --raw-ticks?");
+	CHECK_NUMBER(run("print --maks=3 x"), 2);
+	CHECK_HAS("did you mean --max?");
+	CHECK_NUMBER(run("stream --rotate 1M"), 2);
 	CHECK_NUMBER(run("print a b"), 2);
 	CHECK_NUMBER(run("mark"), 2);
 	CHECK_HAS("what is the text?");
