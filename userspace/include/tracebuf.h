@@ -1105,6 +1105,17 @@ int tb_filter_one_of(struct tb_filter_code *code,
 		     const struct tb_format *format, const char *name,
 		     const void *bits, size_t bytes, struct tb_error *error);
 
+/**
+ * tb_filter_matches - run a compiled expression on an event of a trace
+ * @code: from tb_filter_compile() for the format of @view
+ * @view: a TB_VIEW_EVENT
+ *
+ * The thread's process, user ID and name are those that the cursor knows; if it does not know
+ * them, a comparison with them is false.
+ * Return: 1 the event passes, else 0.
+ */
+int tb_filter_matches(const struct tb_filter_code *code, const struct tb_view *view);
+
 /** tb_filter_common - name number @index that every event's filter can use, NULL beyond the last */
 const char *tb_filter_common(unsigned int index);
 

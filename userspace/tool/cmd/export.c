@@ -81,6 +81,8 @@ const struct command cmd_export = {
 	"                        output\n"
 	"  -i, --input FILE      the same as FILE\n"
 	SELECTION_HELP
+	EVENT_FILTER_HELP
+	"                        (text, jsonl and csv alone)\n"
 	"      --why THREADS     perfetto: for each of these threads, 16 at most, a track that\n"
 	"                        shows where its time went, as 'tracebuf why' does; TIDs\n"
 	"                        and names, with * and ?: --why 'worker*,131'\n"
@@ -483,6 +485,11 @@ static int export_run(int argc, char **argv)
 	status = choose_format(&job, format);
 	if (status == EXIT_FINE && job.why && !(job.format->flags & EXPORT_WHY))
 		status = misused(&cmd_export, "--why is for the format perfetto, not for %s",
+				 job.format->name);
+	/* other formats have states, which are wrong if events are missing */
+	if (status == EXIT_FINE && job.selection.filter.text &&
+	    !(job.format->flags & EXPORT_LINES))
+		status = misused(&cmd_export, "-f is for text, jsonl and csv, not for %s",
 				 job.format->name);
 	if (status != EXIT_FINE)
 		return status;

@@ -52,6 +52,7 @@ const struct command cmd_print = {
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
 	SELECTION_HELP
+	EVENT_FILTER_HELP
 	"  -n, --max N           stop after N lines\n"
 	"      --raw-ticks       show ticks of the trace clock, not seconds\n"
 	"      --fields          show name=value of all fields\n"

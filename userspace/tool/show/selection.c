@@ -26,6 +26,9 @@ int selection_option(const struct command *command, int option,
 			return 1;
 		misused(command, "no events in '%s'", value);
 		return -1;
+	case 'f':
+		selection->filter.text = value;
+		return 1;
 	case 'C':
 		selection->one_cpu = true;
 		if (!parse_u32(value, 0, 65535, &selection->cpu))
@@ -237,6 +240,7 @@ int selection_start(struct selection *selection, struct tb_trace *trace, const c
 {
 	int result = find_wanted(selection, trace);
 
+	event_filter_reset(&selection->filter);
 	selection->trace = trace;
 	selection->last_cgroup = 0;
 	selection->from_ticks = 0;
@@ -258,6 +262,7 @@ int selection_start(struct selection *selection, struct tb_trace *trace, const c
 void selection_free(struct selection *selection)
 {
 	patterns_free(&selection->patterns);
+	event_filter_reset(&selection->filter);
 	free(selection->wanted);
 	selection->wanted = NULL;
 }
@@ -342,12 +347,13 @@ static bool wants(struct selection *selection, const struct tb_view *view)
 static bool losses_count(const struct selection *selection, const struct tb_view *view)
 {
 	return (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) &&
-	       !selection_of_threads(selection) && !selection->patterns.count;
+	       !selection_of_threads(selection) && !selection->patterns.count &&
+	       !selection->filter.text;
 }
 
 bool selection_wants(struct selection *selection, const struct tb_view *view)
 {
-	bool wanted = wants(selection, view);
+	bool wanted = wants(selection, view) && event_filter_passes(&selection->filter, view);
 
 	/* control events do not count, nor losses if only some events or threads are selected */
 	if (wanted && (view->kind == TB_VIEW_USER || losses_count(selection, view) ||
@@ -370,7 +376,7 @@ void selection_finds(struct selection *selection, const struct tb_view *view)
 bool selection_asks(const struct selection *selection)
 {
 	return selection->patterns.count || selection->one_cpu || selection_of_threads(selection) ||
-	       selection->from.given || selection->to.given;
+	       selection->filter.text || selection->from.given || selection->to.given;
 }
 
 int selection_note_gaps(const struct selection *selection, const struct tb_trace *trace,
@@ -410,8 +416,15 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 	unsigned int cpus = tb_trace_nr_cpus(trace);
 	char thread[256] = "", cpu[96] = "";
 
+	const struct event_filter *filter = &selection->filter;
+
+	if (filter->result)
+		return complain("-f: %s", filter->result == -ENOMEM ? "out of memory" :
+				filter->error.text);
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
+	if (filter->text && !filter->fits && filter->error.text[0])
+		return complain("-f: no event has these fields: %s", filter->error.text);
 	if (selection->lack[0])
 		return complain("%s: %s", file, selection->lack);
 	if (selection->one_tid)
@@ -429,7 +442,8 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 	else if (selection->one_cpu)
 		snprintf(cpu, sizeof(cpu), " of CPU %u", selection->cpu);
 	return complain("%s holds no such event%s%s%s%s", file,
-			selection->patterns.count ? " as -e asks for" : "", thread, cpu,
+			selection->patterns.count ? " as -e asks for" : filter->text ?
+			" as -f asks for" : "", thread, cpu,
 			selection->from.given || selection->to.given ?
 			" in that time (--from, --to)" : "");
 }

@@ -11,6 +11,7 @@
 #include "tracebuf.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
+#include "event_filter.h"
 #include "moment.h"
 
 /**
@@ -20,6 +21,7 @@
  * @pid: only threads of this process; 0: any
  * @comm: only threads of this name, with * and ?; NULL: any
  * @cgroup: only threads in a cgroup of this path or name, with * and ?; NULL: any
+ * @filter: only events for which it is true
  * @control: also control events
  * @threads: always records of threads, whatever else is selected
  * @base: the clock of times
@@ -40,6 +42,7 @@ struct selection {
 	struct patterns patterns;
 	uint32_t cpu, tid, pid;
 	const char *comm, *cgroup;
+	struct event_filter filter;
 	bool one_cpu, one_tid, control, threads;
 	enum tb_timebase base;
 	struct moment from, to;
