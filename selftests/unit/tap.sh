@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# tap.sh - TAP output for tests in shell; sourced by them.  The caller says what its plan is, and
-# exits with $failed.
+# tap.sh - TAP output for tests in shell, which source it. The caller prints the plan, and exits
+# with $failed.
 #
-#   begin NEED...          in a directory of its own; all is skipped if there is no such command
-#   result STATUS NAME     the last command's status, and what was tested
+#   begin NEED...          change to a new directory; skip all tests if a command NEED is missing
+#   result STATUS NAME     a test and its exit status
 #   skip NAME REASON
+#   has FILE NAME          a test: all lines of standard input are lines of FILE
 
 count=0 failed=0
 
@@ -30,7 +31,7 @@ result()
 		echo "ok $count - $2"
 	else
 		echo "not ok $count - $2"
-		# read by who sources this
+		# the script that sources this file reads it
 		# shellcheck disable=SC2034
 		failed=1
 	fi
@@ -40,4 +41,15 @@ skip()
 {
 	count=$((count + 1))
 	echo "ok $count - $1 # SKIP $2"
+}
+
+has()
+{
+	missing=0
+	while IFS= read -r line; do
+		grep -qxF -- "$line" "$1" && continue
+		echo "# missing: $line"
+		missing=1
+	done
+	result $missing "$2"
 }

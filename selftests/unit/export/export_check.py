@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-export_check - is a trace the same in every format it is exported to?
+Checks that a trace has the same events in every format that it is exported to.
 
     export_check.py TRACEBUF TRACE [FORMAT]...
     export_check.py --damage TRACEBUF TRACE TIMES
 
-What "tracebuf print --fields" says of each event is what all formats must say: jsonl, csv and
-sqlite event by event, with all fields; json by what it should draw, which is worked out here
-again from the events; perfetto by what its importer draws of it (pf_import.py). Prints TAP.
+"tracebuf print --fields" is the reference for each event. jsonl, csv and sqlite must have all
+events with all fields. json must have the slices and instants that Model computes again from the
+events. perfetto must draw what the analysis says (pf_import.py). Prints TAP.
 
-With --damage, copies of the trace that have been damaged are exported: whatever is in them, the
-tool ends by itself, and what it has written is JSON, a table, a database.
+With --damage, damaged copies of the trace are exported: the tool must exit by itself, and the file
+that it has written must be valid JSON, a table or a database.
 """
 
 import collections
@@ -34,7 +34,7 @@ MASK64 = (1 << 64) - 1
 
 
 class Failed(Exception):
-    """What is not as it should be, in one sentence."""
+    """A difference from what is expected, in one sentence."""
 
 
 def expect(have, want, what):
@@ -44,14 +44,14 @@ def expect(have, want, what):
 
 def run(*arguments):
     done = subprocess.run(arguments, capture_output=True, check=False)
-    # what is asked for may not be there, which is said
+    # a recording may not have the event; the tool then says so
     if done.returncode and not (done.returncode == 1 and b"no such event" in done.stderr):
         raise Failed(f"{' '.join(arguments)}: {done.stderr.decode(errors='replace')}")
     return done.stdout
 
 
 class Event:
-    """A line of print."""
+    """A line of print: an event or a loss."""
 
     def __init__(self, line):
         self.lost = LOST.match(line)
@@ -74,12 +74,12 @@ class Event:
 
 
 def escaped(text):
-    """As print shows what is no printable ASCII."""
+    """Escape a text as print does: only printable ASCII stays."""
     return re.sub(r"[^ -~]", lambda m: "".join(f"\\x{b:02x}" for b in m.group().encode()), text)
 
 
 def for_doubles(value):
-    """Viewers of Chrome's format have no integers but doubles: larger ones are strings."""
+    """Viewers of Chrome's format read numbers as doubles: larger integers are strings there."""
     if isinstance(value, dict):
         return {key: for_doubles(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -88,12 +88,12 @@ def for_doubles(value):
 
 
 def is_damaged(value):
-    """Bytes that are no UTF-8 are U+FFFD in JSON: what they were is gone."""
+    """Bytes that are no UTF-8 become U+FFFD in JSON, so that the text cannot be compared."""
     return "\ufffd" in json.dumps(value, ensure_ascii=False)
 
 
 def shown(fields):
-    """The text of print from the fields of an object."""
+    """The fields of an object as print shows them."""
     parts = []
     for name, value in fields.items():
         if name.endswith("_name") and name[:-5] in fields:
@@ -115,7 +115,7 @@ class Check:
         self.tool, self.trace = tool, trace
         self.directory = tempfile.TemporaryDirectory()
         text = run(tool, "print", "--fields", trace).decode("latin-1")
-        # stacks and counters are in lines of their own
+        # skip the lines of stacks and counters
         self.events = [Event(line) for line in text.splitlines()
                        if not line.startswith("\t")]
         self.objects = [json.loads(line) for line in
@@ -152,7 +152,7 @@ class Check:
                 continue
             expect((item["time"], item.get("cpu"), item["tid"], item.get("context", "..")),
                    (line.time, line.cpu, line.tid, line.context), where)
-            # print cuts names and replaces what it does not show
+            # print cuts names off and replaces characters that it does not show
             if item["comm"].isascii() and item["comm"].isprintable():
                 expect(item["comm"], line.comm, where)
             if item["system"] == "user":
@@ -185,7 +185,7 @@ class Check:
             del fields["doubt"]
         doubts = [f" <{fields.pop(key)}>" for key in list(fields) if key.startswith("doubt")]
         for name, value in fields.items():
-            # the second of the same name; a name that is not known is a number itself
+            # "#2" marks the second argument of a name; an unknown name is "#" and a number
             name = re.sub(r"(.)#\d+$", r"\1", name)
             value = number_text(value) if isinstance(value, (int, float)) else escaped(value)
             text += f" {escaped(name)}={value}"
@@ -194,7 +194,7 @@ class Check:
             expect(text, line.text, where)
 
     def span(self):
-        """--from and --to at every moment at which there is something: to the tick."""
+        """--from and --to at the time of every event: exact to the tick."""
         if len(self.objects) > 200:
             return
         for time in sorted({item["time"] for item in self.objects}):
@@ -225,7 +225,7 @@ class Check:
                 expect(row[4], escaped(item["comm"]), where)
 
     def csv_columns(self):
-        """With one event wanted: a column for each of its fields."""
+        """With -e EVENT the table has a column for each field."""
         kinds = sorted({f"{item['system']}:{item['name']}" for item in self.objects
                         if item["type"] == "event" and
                         item["system"] not in ("tracebuf", "unknown", "user")})
@@ -259,7 +259,7 @@ class Check:
         path = self.export("sqlite")
         expect(run("sqlite3", path, "PRAGMA integrity_check").strip(), b"ok",
                "sqlite3 about the file")
-        # sqlite3 has to understand every view
+        # sqlite3 must accept every view
         views = run("sqlite3", path,
                     "SELECT name FROM sqlite_schema WHERE type = 'view'").decode().split()
         for view in views:
@@ -392,13 +392,13 @@ class Check:
                     for start, duration, cpu, tid, number, name, result, state, waited
                     in model.slices[kind] if kind != "run" or tid]
             if kind == "run":
-                # the name is that of the thread
+                # compare without the name, which is the thread's
                 want = [(*item[:3], None, *item[4:]) for item in want]
                 have[cat] = [(*item[:3], None, *item[4:]) for item in have[cat]]
             expect(sorted(map(repr, have[cat])), sorted(map(repr, want)), f"slices: {cat}")
 
     def json_instants(self, events, model):
-        """All that is part of nothing else is there by itself."""
+        """Each event that is in no slice is an instant."""
         systems = {item["system"] for item in self.objects} - {"user", "tracebuf"}
         have = collections.Counter(
             (nanoseconds(event["ts"]), event["cat"], event["name"]) for event in events
@@ -421,7 +421,7 @@ class Check:
             args = {key: value for key, value in event["args"].items()
                     if key not in ("_cpu", "stack", "user_stack", "counters")}
             same = fields.get((nanoseconds(event["ts"]), event["name"]))
-            # several at once: any of them
+            # with several events of one name at that time, one cannot tell which it is
             if have[nanoseconds(event["ts"]), event["cat"], event["name"]] == 1:
                 expect(args, for_doubles(same), f"arguments of {event['name']}")
 
@@ -435,7 +435,7 @@ class Check:
                               [item for item in users if item["type"] == "counter"]):
             expect((have["name"], have["args"]["value"], nanoseconds(have["ts"])),
                    (item["name"], item["fields"]["value"], item["time"]), "a counter")
-        # an id that is used again after its end is another flow
+        # an id that a program uses again after its end is another flow
         begun, want, flows = {}, collections.Counter(), 0
         for item in users:
             flow = item["fields"].get("flow", item["fields"].get("flow_end"))
@@ -454,7 +454,7 @@ class Check:
 
     @staticmethod
     def json_overlapping(by_phase, users):
-        """Slices in one record: each has its own beginning and end, whatever else there is"""
+        """Slices in one record: each has a beginning and an end of its own."""
         ends = collections.defaultdict(list)
         for event in by_phase["e"]:
             ends[event["id"]].append(nanoseconds(event["ts"]))
@@ -482,7 +482,7 @@ class Check:
 
     @staticmethod
     def json_rows(slices, by_phase):
-        """On a track, slices are in slices, and ends have beginnings."""
+        """On a track runs do not overlap, and each end has a beginning."""
         rows = collections.defaultdict(list)
         for event in slices:
             if event["cat"] == "sched":
@@ -510,7 +510,7 @@ def nanoseconds(microseconds):
 
 
 class Model:
-    """What lasts, as docs/export.md says: of objects, not of blocks."""
+    """Slices and waits as docs/export.md defines them, computed from objects instead of blocks."""
 
     WAKES = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 
@@ -522,7 +522,7 @@ class Model:
         self.calls, self.woken = {}, {}
         self.awake = set()
         self.has_wakeups = False
-        # events are missing on some CPU, wherever their loss comes in the order
+        # spans in which events of some CPU are missing; a loss may come late in the order
         self.missing = [(item["fields"]["first"], item["fields"]["last"]) for item in objects
                         if item["type"] == "lost" and "cpu" in item]
         for item in objects:
@@ -574,7 +574,7 @@ class Model:
         if before and done and tid not in self.awake and not self.lossy(before, item):
             self.awake.add(tid)
             return
-        # nobody is woken twice who has not run in between
+        # a second wake-up before the thread has run replaces the first
         self.woken[tid] = item
         self.awake.discard(tid)
         if done:
@@ -637,7 +637,7 @@ class Model:
                 self.add("irq", begin, item, fields["vector"], key[0], None)
 
     def enter(self, item, cpu, key):
-        # none interrupts itself: the end of the one before is missing
+        # an interrupt cannot interrupt itself: the end of the earlier one is missing
         if key in [entry[0] for entry in self.irqs[cpu]]:
             while self.irqs[cpu].pop()[0] != key:
                 pass
@@ -660,7 +660,7 @@ FORMATS = ("text", "jsonl", "span", "csv", "csv_columns", "sqlite", "json", "per
 
 
 def read_back(kind, path):
-    """Is it what it should be?"""
+    """Raises an exception if the file at @path is not valid."""
     if kind == "json":
         with open(path, encoding="utf-8") as file:
             json.load(file)
@@ -686,7 +686,7 @@ def damage(tool, trace, times):
     with open(trace, "rb") as file:
         whole = file.read()
     generator = random.Random(int(os.environ.get("EXPORT_SEED", "1")))
-    # most of a block is empty: keep to what is used
+    # damage bytes in use: most of a block is empty
     used = [at for at, byte in enumerate(whole) if byte]
     exported = 0
     with tempfile.TemporaryDirectory() as directory:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads FXT strictly as its specification says, for test_export_fxt.sh.
+"""Reads FXT strictly by its specification, for test_export_fxt.sh.
 
-  fxt_check.py FILE          complain about whatever is not allowed; a line a record
-  fxt_check.py FILE PRINT    the same, silently, and hold the events against those in PRINT,
-                             the output of "tracebuf print -T boot --fields"
+  fxt_check.py FILE          print a line for each record, or the first violation
+  fxt_check.py FILE PRINT    compare the events with PRINT, the output of
+                             "tracebuf print -T boot --fields"
 
-Beyond the format, what its readers need is checked: strings and threads before they are used,
-a kernel object for each thread, ends that are those of the innermost slice of their track, idle
-threads marked as such, and that each CPU switches away from the thread it switched to.
+It also checks what readers of FXT need beyond the specification: strings and threads are defined
+before they are used, each thread has a kernel object, an end closes the innermost slice of its
+track, idle threads are marked, and each CPU switches away from the thread it switched to.
 """
 import re
 import struct
@@ -18,8 +18,8 @@ from print_lines import Printed, Wrong, check, equal, fields_of
 EVENTS = ("instant", "counter", "begin", "end", "complete", "async begin", "async instant",
           "async end", "flow begin", "flow step", "flow end")
 IDLE_WEIGHT = -(1 << 31)
-CPUS, IDLE, LOST = 0x80000000, 0x80010000, 0x80020000   # processes that stand for no process
-UNKNOWN = 15                            # the state of a thread that goes without a switch
+CPUS, IDLE, LOST = 0x80000000, 0x80010000, 0x80020000   # processes of the export's own
+UNKNOWN = 15                            # the thread's state if no event tells of the switch
 
 
 def bits(word, low, high):
@@ -27,7 +27,7 @@ def bits(word, low, high):
 
 
 class Record:
-    """The words of one record, taken one after the other."""
+    """The words of one record, read one after the other."""
 
     def __init__(self, reader, data):
         self.reader = reader
@@ -274,6 +274,7 @@ def lines(reader):
 
 # ---- against print ----
 
+# entry and exit by the field that identifies the slice
 ENTRY = {"irq": "irq_handler_entry", "vec": "softirq_entry", "id": "sys_enter"}
 EXIT = {"irq": "irq_handler_exit", "vec": "softirq_exit", "id": "sys_exit"}
 WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
@@ -289,13 +290,13 @@ def tid_of(koid):
 
 
 def from_fxt(reader):
-    """(time, name, cpu or None, tid or None, fields) of each event of the kernel"""
+    """(time, name, cpu or None, tid or None, fields) of each event of the kernel."""
     for entry in reader.out:
         time, what = entry[0], entry[1]
         if what == "switch":
             _, _, cpu, prev, following, state, args = entry
             if state == UNKNOWN:
-                continue                # not in the trace
+                continue                # the exporter adds it: the trace has no such event
             fields = {"prev_pid": tid_of(prev), "next_pid": tid_of(following),
                       "prev_state": args.pop("prev_state"), "koids": (prev, following)}
             check(fields["prev_state"][0] in STATES[state], f"state {state}: {fields}")
@@ -320,7 +321,7 @@ def from_fxt(reader):
                 yield (time, name, None, None,
                        {"cpu_id": last, "state": args[f"cpu{last}"] & 0xffffffff})
                 continue
-            if "on_cpu" not in args:    # a program's
+            if "on_cpu" not in args:    # the record of a program
                 continue
             cpu = args.pop("on_cpu")
             if what in ("begin", "end"):
@@ -357,7 +358,7 @@ def same(reader, name, fields, event):
     text = event.text
     for extra, value in event.extras().items():
         there = str(fields.pop(extra, None))
-        # texts are cut off behind 4096 bytes
+        # the exporter cuts texts off after 4096 bytes
         if there != value and not (len(there) > 3800 and value.startswith(there)):
             return False
     koids = fields.get("koids", ())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Small machines whose whole history is known, and recordings of it that lack something.
+"""Small machines with a known history, and recordings that lack parts of it.
 
-History(seed) has a few CPUs and threads that run, wait, wake each other, call the kernel, and are
-interrupted, at random. What happened is known to the nanosecond:
+History(seed) has a few CPUs and threads. At random the threads run, wait, wake each other, call the
+kernel, and are interrupted. The lists have everything that happened, to the nanosecond:
 
     runs    (cpu, tid, begin, end)              each time that a thread was on a CPU; tid 0: idle
     waits   (tid, cpu, waking, wakeup, end, waker)      from a wake-up until the thread ran
@@ -11,10 +11,10 @@ interrupted, at random. What happened is known to the nanosecond:
     calls   (tid, number, begin, end)
     irqs    (cpu, kind, number, begin, end)     kind: "irq", "softirq"
 
-Each begin, waking and end is an Event, or None where the history does not have it. lose() then
-decides what a recording has of the events: some may not be selected, some are lost in gaps, and it
-may end in one of several ways. Event.kept says whether the recording has the event; gaps, starts,
-ends and selections say what is missing. script() is the recording for history_trace.c.
+begin, waking, wakeup and end are Events, or None outside of the history. lose() decides which
+events a recording has: some are not selected, some are lost in gaps, and the recording ends in one
+of several ways. Event.kept says whether the recording has the event; gaps, starts, ends and
+selections say what is missing. script() is the recording as input of history_trace.c.
 """
 import random
 
@@ -48,7 +48,7 @@ class CPU:
         self.queue, self.interrupts = [], []
 
     def context(self):
-        """As the kernel says it of an event: TB_CONTEXT_*"""
+        """The bits TB_CONTEXT_* of an event on this CPU now."""
         return sum({"softirq": 0x100, "irq": 0x200}[kind]
                    for kind in {event.kind for event in self.interrupts})
 
@@ -61,7 +61,7 @@ class History:
         self.begin = self.now = 10_000_000
         self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
         self.threads = {tid: Thread(tid) for tid in range(100, 101 + self.random.randint(1, 7))}
-        self.woken = []         # wake-ups that other CPUs are going to do
+        self.woken = []         # wake-ups that the target's CPU has yet to do
         self.set_out()
         for _ in range(self.random.randint(20, 300)):
             self.step(self.random.choice(self.cpus))
@@ -154,7 +154,7 @@ class History:
             self.woken.append((target, thread, target))
 
     def wakeup(self, cpu, thread, target):
-        """As on the kernel, this CPU's or the target's; from now on the thread can run"""
+        """Made by @cpu, the waker's or the target's, as in the kernel; then the thread can run."""
         thread.wakeup = self.event(cpu, "wakeup", thread.tid, target.number, cpu.context())
         thread.sleeping = False
         target.queue.append(thread)
@@ -171,7 +171,7 @@ class History:
         self.irqs.append((cpu.number, begun.kind, begun.args[0], begun, ended))
 
     def finish(self):
-        """What goes on at the end"""
+        """Add what is still going on at the end."""
         for cpu in self.cpus:
             self.runs.append((cpu.number, cpu.current, cpu.since, None))
             self.irqs += [(cpu.number, event.kind, event.args[0], event, None)
@@ -183,7 +183,7 @@ class History:
                 self.offs.append((thread.tid, thread.out, None, thread.out.args[0],
                                   thread.waking))
 
-    # ---- what a recording has of it ----
+    # ---- what a recording lacks ----
 
     def lose_nothing(self):
         self.gaps = {cpu.number: [] for cpu in self.cpus}
@@ -209,7 +209,7 @@ class History:
             self.gaps[cpu.number].sort()
 
     def select(self):
-        """(from when on, what) for each change"""
+        """Choose selections of events: (start time, kinds) for each change."""
         self.selections = []
         if self.random.random() < 0.5:
             return
@@ -227,7 +227,7 @@ class History:
         return ([KINDS] + [chosen for since, chosen in self.selections if since <= time])[-1]
 
     def cut(self, cpu, events):
-        """The file has neither the first nor the last ones of the CPU"""
+        """Remove the first and the last events of the CPU from the file."""
         if self.random.random() < 0.3 and len(events) > 4:
             first = self.random.randrange(len(events) // 2)
             for event in events[:first]:
@@ -252,7 +252,7 @@ class History:
         begin = self.random.randrange(len(events) - 1)
         end = min(len(events), begin + 1 + self.random.choice((0, 1, 3, 10, 100)))
         if self.how != "stopped":
-            # what is at the end of these is not told as a gap
+            # such a recording has no totals that could tell of a gap at its end
             end = min(end, len(events) - 1)
         # neither in another gap nor beside one
         if not all(event.kept for event in events[max(0, begin - 1):end + 1]):
@@ -261,7 +261,7 @@ class History:
             return
         before = events[begin - 1].time if begin else self.starts[cpu]
         first = self.random.randint(before, events[begin].time)
-        # behind the last block nothing is known until the recording stopped
+        # after the last block nothing is known until the recording stopped
         last = self.end if end == len(events) else \
             self.random.randint(events[end - 1].time, events[end].time)
         for event in events[begin:end]:
@@ -270,11 +270,11 @@ class History:
         if end == len(events):
             self.trailing[cpu] = self.gaps[cpu][-1]
 
-    # ---- as a file ----
+    # ---- as input of history_trace.c ----
 
     def script(self):
         lines = [f"thread {tid}" for tid in self.threads]
-        # as the kernel does: only if the switches are recorded from the start on
+        # the kernel uses compact forms only if switches are recorded from the start
         if len(self.events) % 2 and all("switch" in chosen for _, chosen in self.selections):
             lines.append("compact")
         lines += [f"first {cpu} 7" for cpu in self.later]

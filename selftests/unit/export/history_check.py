@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Holds what the tools say of recordings against what happened (history.py): KTAP.
+"""Checks what the tools say of recordings against what happened (history.py): KTAP.
 
     history_check.py [--first SEED] [--count N] [--keep FOLDER] TRACEBUF HISTORY_TRACE
 
-What query, report, diff, why, flame graphs and the exports to Perfetto, FXT and JSON say of each
-history must be true: a slice or a wait that is certain is one that happened, to the nanosecond; one
-that is not is a part of one.
-The tools must show all that the recording tells, and they must agree. If they are wrong here, a
-user searches for the cause of something that did not happen. --keep saves the traces that failed.
+query, report, diff, why, flame graphs and the exports to Perfetto, FXT and JSON must tell each
+history truly. A slice or wait that a tool calls certain must have happened, to the nanosecond; an
+uncertain one must be a part of one that happened. The tools must show all that the recording has,
+and must agree. If this fails, a user searches for the cause of something that did not happen.
+--keep saves the traces that failed.
 """
 import argparse
 import collections
@@ -66,7 +66,7 @@ class Judge:
     # ---- what the recording tells ----
 
     def unbroken(self, begin, end, kinds, cpus=None):
-        """No event of @kinds that is between them can be missing"""
+        """The recording can lack no event of @kinds from @begin to @end."""
         true = self.true
         for cpu in true.gaps if cpus is None else cpus:
             if any(first < end and begin < last for first, last, _ in true.gaps[cpu]):
@@ -77,9 +77,9 @@ class Judge:
         return all(kind in true.selected(time) for time in times for kind in kinds)
 
     def across(self, begin, end):
-        """The file has no events of some CPU in a part of the time.
+        """The file lacks the events of some CPU in a part of the time.
 
-        The tools take what happened on the others for all that happened (docs/export.md)"""
+        The tools take what they see of the other CPUs for all that happened (docs/export.md)."""
         return any(start > begin or self.true.ends[cpu] < end
                    for cpu, start in self.true.starts.items())
 
@@ -89,11 +89,11 @@ class Judge:
     # ---- slices ----
 
     def inside(self, what, key, spans, begin, end, whole, several=()):
-        """That it happened; a part of it if not @whole"""
+        """Check that one of spans[key] is the slice, or contains it if not @whole."""
         for first, last in spans[key]:
             if (first, last) == (begin, end) or (not whole and first <= begin and end <= last):
                 return
-            # where events are missing, one that is uncertain may be several
+            # where events are missing, the tools may draw several slices as an uncertain one
             if several and not whole and first == begin and \
                not self.unbroken(begin, end, several):
                 return
@@ -102,7 +102,7 @@ class Judge:
         raise Wrong(f"{what} {key} from {begin} to {end} (whole: {whole}); true: {spans[key]}")
 
     def spans(self, rows):
-        """By a key: (begin, end), to the limits of the history"""
+        """(begin, end) by key; the history's limits stand for an unknown begin or end."""
         spans = collections.defaultdict(list)
         for key, begin, end in rows:
             spans[key].append((begin.time if begin else self.true.begin,
@@ -151,8 +151,8 @@ class Judge:
     # ---- what analyses conclude ----
 
     def analyses(self):
-        """They add up and agree, and the states of query have the times on CPUs that why has"""
-        # the blocks of these files are not numbered as those of a recorder
+        """The analyses add up and agree: why has the times on CPUs that thread_states has."""
+        # other lines of verify complain: these files have not the block numbers of a recorder
         said = subprocess.run([self.tool, "verify", "--analysis", self.path], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
         lines = [line for line in said.splitlines() if line.startswith("analyses:")]
@@ -169,7 +169,7 @@ class Judge:
                 continue
             have = sum(node["ns"] for node in tree["children"]
                        if node["cause"] in ("runs", "irq", "softirq"))
-            # what may have been an interrupt is unknown
+            # what may have been an interrupt counts as unknown in why
             rest = sum(node["ns"] for node in tree["children"] if node["cause"] == "unknown")
             check(have <= ns <= have + rest, f"thread {tid}: states has {ns} ns on a CPU, "
                                              f"'why' {have} and {rest} that are unknown")
@@ -222,7 +222,7 @@ class Judge:
             rows.append(((tid, STATES[state]), begin, waking or end))
             if waking:
                 rows.append(((tid, "runnable"), waking, end))
-        # of a wake-up whose first event is missing, the second one
+        # where the first event of a wake-up is missing, its second one starts the wait
         wakeups = {waking: wakeup for _, _, waking, wakeup, _, _ in true.waits}
         rows += [(key, wakeups[begin], end) for key, begin, end in rows if begin in wakeups]
         rows += [(key, begin, wakeups[end]) for key, begin, end in rows if end in wakeups]
@@ -237,7 +237,7 @@ class Judge:
     # ---- what ran instead ----
 
     def shares(self, cpu, begin, end):
-        """How long each of a CPU's threads and handlers ran itself"""
+        """How long each thread and handler was on the CPU, without what interrupted it."""
         true, shares = self.true, collections.Counter()
         inside = [(first, last, f"t{tid}" if tid else "<idle>", 0)
                   for (one, tid), spans in self.spans(
@@ -269,7 +269,7 @@ class Judge:
                            for one, _, _, first, last in self.true.irqs)
             if open_irq or row["ran_instead"] == "(not known)":
                 continue
-            # the wait is rounded to 100 ns
+            # the table rounds the wait to 100 ns
             check(shares[row["ran_instead"]] >= max(shares.values()) - (end - begin - known) - 100,
                   f"in {begin} to {end} on CPU {cpu} {row['ran_instead']} ran instead; {shares}")
             self.counts["instead"] += 1
@@ -300,7 +300,7 @@ class Judge:
         self.known(busy, idle)
 
     def known(self, busy, idle):
-        """What must be known of each CPU: where a switch tells, up to the next thing missing"""
+        """Each CPU is known at least from its first switch to its last event, between gaps."""
         true = self.true
         for cpu in true.gaps:
             edges = [(true.starts[cpu], true.ends[cpu])]
@@ -321,7 +321,7 @@ class Judge:
     # ---- diff ----
 
     def diff(self):
-        """CPU time for each second in which it is known of all CPUs with a switch what ran"""
+        """CPU time for each second in which it is known what all CPUs with a switch ran."""
         starts = {event.cpu: event.time for event in reversed(self.true.events) if event.kept}
         ends = {event.cpu: event.time for event in self.true.events if event.kept}
         if not starts or max(starts.values()) >= min(ends.values()):
@@ -365,7 +365,7 @@ class Judge:
     # ---- flame graphs ----
 
     def flames(self):
-        """The time on and off a CPU of each thread: what query counts as certain"""
+        """The time on and off a CPU of each thread is what query counts as certain."""
         if not any(event.kind == "switch" and event.kept for event in self.true.events):
             return
         times = {"on-cpu": collections.Counter(), "off-cpu": self.off}
@@ -460,7 +460,7 @@ def main():
                 history_why.check_drawn(judge, folder)
                 history_why.check_page(judge, folder)
                 history_why.check_table(judge)
-                # the same history, and nothing is missing
+                # the same history, with nothing missing
                 true.lose_nothing()
                 subprocess.run([args.maker, path], input=true.script().encode(), check=True)
                 judge.analyses()

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For history_check.py: makes a trace of a script on standard input, an order in each line.
+ * For history_check.py: makes a trace of the script on standard input, which has an order a line.
  *
  *   history_trace FILE <SCRIPT
  *
  * Times are in ns. CPUs are rings of the trace; TID 0 is the idle thread.
  *
- *   compact                      frequent events are recorded in their compact forms
- *   thread TID                   there has been a thread t<TID> before
- *   first CPU NUMBER             the first block of the CPU in the file has this sequence number
- *   gap CPU TIME TID LOST FIRST LAST     a block begins; before it LOST events from FIRST to LAST
+ *   compact                      record frequent events in their compact forms
+ *   thread TID                   a thread named t<TID> existed before the recording
+ *   first CPU NUMBER             sequence number of the first block of the CPU in the file
+ *   gap CPU TIME TID LOST FIRST LAST     begin a block; before it LOST events from FIRST to LAST
  *                                were overwritten
  *   switch CPU TIME PREV STATE NEXT
- *   waking CPU TIME TID WHO TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
+ *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
  *   enter CPU TIME TID NUMBER, exit ...  a system call
- *   select TIME NAMES            from TIME on these are recorded: of switch wake irq softirq call,
- *                                joined by commas
+ *   select TIME NAMES            from TIME on record these of switch wake irq softirq call, joined
+ *                                by commas
  *   dropped CPU LOST FIRST LAST  after the last block
  *   totals CPU FLAGS TIME        FLAGS: of struct tb_totals
  */
@@ -56,7 +56,7 @@ struct leave {
 	int64_t id, ret;
 };
 
-/* For each CPU: from when to when events were dropped after its last block */
+/* For each CPU: the span in which events were dropped after its last block */
 static struct {
 	uint64_t first, last;
 } dropped[FX_CPUS];
@@ -169,7 +169,7 @@ static void change(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t
 					   name_of((uint32_t)more[1], to), (int)more[1]);
 	const struct stack stack = { .kind = TB_STACK_KERNEL, .count = 1, .ip = FRAME };
 
-	/* The stack must be in the block of its event. */
+	/* a stack must be in the block of its event */
 	if (fx.rings[cpu].open &&
 	    fx.rings[cpu].used + WITH_STACK * TB_ELEMENT_SIZE > 1 << BLOCK_LOG2)
 		fx_close(&fx, cpu);
@@ -230,7 +230,7 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = EV_WAKING;
 		ids[count++] = EV_WAKEUP;
 	}
-	/* "softirq" has "irq" in it, too */
+	/* "softirq" contains "irq" */
 	if (!strncmp(names, "irq", 3) || strstr(names, ",irq")) {
 		ids[count++] = EV_IRQ;
 		ids[count++] = EV_IRQ_EXIT;
@@ -243,7 +243,7 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = FX_SYS_ENTER;
 		ids[count++] = EV_EXIT;
 	}
-	/* an event in its compact form may also occur in the wide one */
+	/* an event selected in its compact form may also occur in the wide one */
 	for (i = count; compact && i; i--)
 		ids[count++] = ids[i - 1] + 1;
 	ids[count] = 0;
@@ -280,7 +280,7 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 	return true;
 }
 
-/* Orders after the last event of all CPUs */
+/* Orders that come after the last event of all CPUs */
 static bool take_end(const char *line)
 {
 	uint64_t time, first, last;
@@ -329,7 +329,7 @@ int main(int argc, char **argv)
 				 " %" SCNu64, order, &cpu, &time, &tid, &more[0], &more[1],
 				 &more[2]) < 3 ||
 			  cpu >= FX_CPUS || !take(order, cpu, time, tid, more))) {
-			fprintf(stderr, "history_trace: what is this: %s", line);
+			fprintf(stderr, "history_trace: not an order: %s", line);
 			return 1;
 		}
 	}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Holds what "tracebuf why" says of a recording against what happened (history.py).
+"""Checks what "tracebuf why" says of a recording against what happened (history.py).
 
-The tool goes through intervals. Here the time is cut at every event of the history, and for each
-piece the cause is looked up anew: a walk from the thread to what it waits for at that moment.
+The tool works on intervals. This check cuts the time at every event of the history and looks up the
+cause of each piece anew: it walks from the thread to what the thread waits for at that moment.
 
-What the export to Perfetto and the page of report draw of a thread, and the table "why" of query,
-must be what "tracebuf why" says: check_drawn(), check_page(), check_table().
+The track in the export to Perfetto, the lane in the page of report and the table "why" of query
+must say what "tracebuf why" says: check_drawn(), check_page(), check_table().
 """
 import collections
 import csv
@@ -20,7 +20,7 @@ NANOSLEEP = 35          # the system call
 
 
 class Truth:
-    """What is known of a history of which the recording has all events."""
+    """What a recording with all events of a history tells."""
 
     def __init__(self, history):
         self.last = max(event.time for event in history.events)
@@ -28,7 +28,7 @@ class Truth:
         self.runs, self.on_cpu, self.offs, self.calls, self.irqs = (
             collections.defaultdict(list) for _ in range(5))
         for cpu, tid, begin, end in history.runs:
-            # what ran before the first switch is not in the recording
+            # the recording does not tell what ran before the first switch
             if begin:
                 self.runs[tid].append((*span(begin, end), cpu))
                 self.on_cpu[cpu].append((*span(begin, end), tid))
@@ -42,7 +42,7 @@ class Truth:
 
     @staticmethod
     def at(spans, time):
-        """The one that began last of those in which the time is"""
+        """The span with the latest beginning of those that contain the time."""
         return max((span for span in spans if span[0] <= time < span[1]), default=None,
                    key=lambda span: span[0])
 
@@ -56,7 +56,7 @@ class Truth:
         return irq[2] if irq else cause
 
     def path(self, tid, time, depth=0):
-        """From the thread to the cause"""
+        """The causes, from the thread's own state to the last one."""
         run, off = self.at(self.runs[tid], time), self.at(self.offs[tid], time)
         if run:
             return (self.interrupted(run[2], time, ("runs", tid)),)
@@ -95,7 +95,7 @@ class Truth:
 
 
 def name(node):
-    """A node of the tool's tree as Truth has it"""
+    """A node of the tool's tree in the form that Truth uses."""
     cause = node["cause"]
     irq = ("irq", node["irq"]) if "irq" in node else \
         ("softirq", node["softirq"]) if "softirq" in node else ("unknown",)
@@ -109,7 +109,7 @@ def name(node):
 
 
 def leaves(node, above=()):
-    """(path, ns); the time of a node is that of those below it"""
+    """(path, ns) of each leaf; checks that a node has the sum of its children's time."""
     if not node["children"]:
         yield above, node["ns"]
         return
@@ -121,7 +121,7 @@ def leaves(node, above=()):
 
 
 def asked(judge, tid, *more):
-    """What the tool says of a thread"""
+    """What the tool says of a thread: ns by path, and the limits."""
     made = json.loads(judge.run("why", "--json", "-t", str(tid), *more, judge.path))
     tree = made["tree"]
     if made["threads"] != 1 or tree["ns"] != made["to_ns"] - made["from_ns"]:
@@ -134,7 +134,7 @@ def asked(judge, tid, *more):
 
 
 def check_whole(judge):
-    """Of a recording that lacks nothing: all causes, to the nanosecond"""
+    """If the recording lacks nothing, all causes are right to the nanosecond."""
     truth = Truth(judge.true)
     for tid in judge.true.threads:
         limits = truth.limits(tid)
@@ -151,14 +151,14 @@ def check_whole(judge):
 
 
 def kind(path):
-    """What the thread itself did"""
+    """What the thread itself did."""
     what = path[0][0]
     return "on a CPU" if what in ("runs", "irq", "softirq") else \
         "blocked" if what == "sleeps" else what
 
 
 def check_part(judge):
-    """Of a recording that lacks something: no more of anything than there was"""
+    """If the recording lacks something, the tool claims no more of anything than there was."""
     true, truth = judge.true, Truth(judge.true)
     if not any(event.kind == "switch" and event.kept for event in true.events):
         return
@@ -166,7 +166,7 @@ def check_part(judge):
         try:
             found, begin, end = asked(judge, tid)
         except judge.wrong:
-            continue            # nothing is known of it
+            continue            # the recording tells nothing of it
         if judge.across(begin, end):
             continue
         want, have = collections.Counter(), collections.Counter()
@@ -174,13 +174,13 @@ def check_part(judge):
             want[kind(path)] += ns
         for path, ns in found.items():
             have[kind(path)] += ns
-        # where the first event of a wake-up is missing, the second one ends the sleep
+        # where the first event of a wake-up is missing, its second one ends the sleep
         woken = [event for event in true.events if event.kind in ("waking", "wakeup") and
                  event.args[0] == tid]
         want["blocked"] += sum(after.time - event.time for event, after in zip(woken, woken[1:])
                                if after.kind == "wakeup")
         for what, ns in have.items():
-            # of what was before the first switch even the whole history does not tell
+            # not even the whole history tells what was before the first switch
             if what not in ("unknown", "off") and ns > want[what] + want["unknown"] + want["off"]:
                 raise ValueError(f"thread {tid} from {begin} to {end}: {what} for {ns} ns, "
                                  f"and it was {want}")
@@ -198,7 +198,7 @@ def nodes_of(node, above=()):
 
 
 def slices_of(drawn, track):
-    """(path, begin, end, children) of each slice of a track; those that begin first come first"""
+    """(path, begin, end, children) of each slice of a track, in the order of their beginnings."""
     open_slices, found = [], []
     for one in drawn.user.slices:
         if one.track != track:
@@ -217,7 +217,7 @@ def slices_of(drawn, track):
 
 
 def check_filled(what, begin, end, spans):
-    """Spans fill the time from @begin to @end: without a gap, and without overlapping"""
+    """Check that spans fill the time from @begin to @end without gaps and overlaps."""
     for first, last in spans:
         if first != begin or last <= first:
             raise ValueError(f"{what}: a slice from {first} to {last}, expected from {begin}")
@@ -227,7 +227,7 @@ def check_filled(what, begin, end, spans):
 
 
 def check_slices(judge, slices, made, tid):
-    """(path, begin, end, children) of each slice of a thread, and what "tracebuf why" says of it"""
+    """Check slices (path, begin, end, children) of a thread against "tracebuf why"."""
     check_filled(f"thread {tid}", made["from_ns"], made["to_ns"],
                  [(begin, end) for path, begin, end, _ in slices if len(path) == 1])
     sums, counts = collections.Counter(), collections.Counter()
@@ -246,20 +246,20 @@ def check_slices(judge, slices, made, tid):
 
 
 def middle(history):
-    """Options for the time without the first and the last quarter"""
+    """Options that leave out the first and the last quarter of the time."""
     times = [event.time for event in history.events]
     quarter = (max(times) - min(times)) // 4
     return "--from", f"+{quarter / 1e9:.9f}", "--to", f"+{3 * quarter / 1e9:.9f}"
 
 
 def explained(judge, base, *more):
-    """What "tracebuf why" says of all threads whose time it explains, 16 at a time: by TID"""
+    """What "tracebuf why" says of all threads that it knows, by TID, 16 threads at a time."""
     known = {}
     for tid in judge.true.threads:
         try:
             said = judge.run("why", "--json", "-T", base, "-t", str(tid), *more, judge.path)
         except judge.wrong:
-            continue            # nothing is known of it
+            continue            # the recording tells nothing of it
         known[tid] = json.loads(said)
     tids = list(known)
     for at in range(0, len(tids), 16):
@@ -267,7 +267,7 @@ def explained(judge, base, *more):
 
 
 def check_drawn(judge, folder, *more):
-    """The tracks of all threads; @more: options of the interval"""
+    """Check the tracks of all threads; @more: options of the interval."""
     path = os.path.join(folder, "causes")
     for some in explained(judge, "boot", *more):
         judge.run("export", "-q", "--format", "perfetto", *more, "-o", path, "--why",
@@ -294,7 +294,7 @@ def check_drawn(judge, folder, *more):
 # ---- the page of report ----
 
 def slices_in(page, tid):
-    """(path, begin, end, children) of the lane of a thread"""
+    """(path, begin, end, children) of each slice in the lane of a thread."""
     above, found = [], []
     for depth in range(len(page.rows)):
         row, at = [], 0
@@ -312,7 +312,7 @@ def slices_in(page, tid):
 
 
 def summed(tree):
-    """ns by the texts of leaves; interrupts, which the tables say in other words, as one"""
+    """ns by the texts of leaves; interrupts, which the tables word differently, are one entry."""
     sums = collections.Counter()
     todo = [tree]
     while todo:
@@ -324,7 +324,7 @@ def summed(tree):
 
 
 def check_page(judge, folder, *more):
-    """The lanes of all threads, and the table of the causes"""
+    """Check the lanes of all threads, and the table of the causes."""
     path = os.path.join(folder, "page.html")
     for some in explained(judge, "mono", *more):
         judge.run("report", "--html", path, *more, "--why", ",".join(map(str, some)), judge.path)
@@ -351,7 +351,7 @@ def check_page(judge, folder, *more):
 # ---- the table of query ----
 
 def rows_of(judge, where=""):
-    """(tid, start, duration, depth, cause, path) of the rows, in their order"""
+    """The rows as (tid, start, duration, depth, cause, path), in their order."""
     text = judge.run("query", "--csv", "-T", "boot", judge.path, "SELECT tid, start, duration, "
                      f"depth, cause, path FROM why {where}")
     return [(int(tid), int(start), int(duration), int(depth), cause, path)
@@ -359,7 +359,7 @@ def rows_of(judge, where=""):
 
 
 def check_table(judge):
-    """The rows of all threads, and those that a condition chooses"""
+    """Check the rows of all threads, and rows that a condition chooses."""
     rows = rows_of(judge)
     threads = {row[0] for row in rows}
     some = sorted(threads)[:2]
@@ -367,7 +367,7 @@ def check_table(judge):
         if some else []
     if have != [row for row in rows if row[0] in some]:
         raise ValueError(f"table why: other rows of one of the threads {some}")
-    # two cursors at a time
+    # two cursors on the table at a time
     text = judge.run("query", "--csv", judge.path, "SELECT a.tid, a.path, b.tid, b.path FROM why "
                      "AS a JOIN why AS b ON b.start = a.start ORDER BY a.rowid, b.rowid")
     pairs = [row for row in csv.reader(io.StringIO(text))][1:]
@@ -397,6 +397,6 @@ def check_table(judge):
     try:
         said = json.loads(judge.run("why", "--json", "--comm", "*", judge.path))["threads"]
     except judge.wrong:
-        said = 0                # nothing is known of any
+        said = 0                # the recording tells nothing of any thread
     if said != len(threads):
         raise ValueError(f"table why has {len(threads)} threads, 'tracebuf why' {said}")

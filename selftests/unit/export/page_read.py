@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads the data of a page of "tracebuf report --html", as tool/report/page/timeline.h describes them."""
+"""Reads the data in a page of "tracebuf report --html", as timeline.h of the tool describes it."""
 import base64
 import json
 import re
@@ -7,7 +7,7 @@ import zlib
 
 
 def numbers(data):
-    """Seven bits a byte, the lowest first"""
+    """Numbers of seven bits a byte, the lowest first."""
     number = shift = 0
     for byte in data:
         number |= (byte & 0x7f) << shift

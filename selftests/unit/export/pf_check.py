@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Holds a Perfetto trace against what print shows of it, for test_export.sh.
+"""Compares a Perfetto trace with the output of print, for test_export.sh.
 
   pf_check.py PERFETTO PRINT [EVENT.FIELD...]
 
-PRINT is the output of "tracebuf print -T boot --fields".  Every event must be there, of its time,
-CPU and thread, with all its fields but those named, and beside it a sample with its stack and
-counters.  What is there besides must be something that the exporter adds: a switch to who is on
-the CPU, and ends of what is open where events are missing.
+PRINT is the output of "tracebuf print -T boot --fields". Each event must have its time, CPU, thread
+and fields (except those named), and beside it a sample with its stack and counters. Another event
+must be one that the exporter adds: a switch to the thread that is on a CPU, or the end of a slice
+that is open where events are missing.
 """
 import re
 import sys
@@ -17,7 +17,7 @@ from print_lines import Printed, Wrong, check, equal, fields_of
 STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 16: "X", 32: "Z", 64: "P", 128: "I", 256: "R+"}
 LOST_TID = 1 << 30
 STATE_UNKNOWN = 0x8000
-# A missing end has its key alone
+# the fields of an end that the exporter adds
 KEYS = {"sys_exit": {"id"}, "local_timer_exit": {"vector"}, "softirq_exit": {"vec"},
         "hrtimer_expire_exit": {"hrtimer"}, "workqueue_execute_end": {"work"},
         "block_io_done": {"dev", "sector"}, "napi_gro_receive_exit": set(),
@@ -26,7 +26,7 @@ KEYS = {"sys_exit": {"id"}, "local_timer_exit": {"vector"}, "softirq_exit": {"ve
 
 
 def is_added(event, seen):
-    """May the exporter have added it? @seen: CPUs with a switch before"""
+    """May the exporter have added the event? @seen: CPUs with an earlier switch."""
     if event.form != "full":
         return False
     if event.name == "sched_switch":
@@ -36,12 +36,12 @@ def is_added(event, seen):
     return event.name in KEYS and set(event.fields) <= KEYS[event.name]
 
 
-# common_flags by where print says that an event was: interrupt, softirq, NMI in either
+# common_flags for print's letter of the context: interrupt, softirq, NMI in either
 FLAGS = {".": (0,), "s": (0x10,), "h": (0x08,), "H": (0x18,), "z": (0x40, 0x48, 0x50, 0x58)}
 
 
 class Samples:
-    """Stacks and counters by time and CPU"""
+    """Stacks and counters by time, CPU and thread."""
 
     def __init__(self):
         self.streams, self.found = {}, {}
@@ -84,7 +84,7 @@ def same(name, fields, event, left_out):
     names = re.findall(r"(?:^| )(\w+)=", event.text)
     if not names:
         return True
-    # a text may look like a field
+    # a part of a text may look like a field
     names = [one for one in names if one in fields or f"{name}.{one}" in left_out or
              one == "tid"]
     values = fields_of(event.text, names)

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does with a Perfetto trace what Perfetto's importer does, and judges what comes of it.
+"""Draws a Perfetto trace as Perfetto's importer does, and checks the result.
 
-  pf_import.py TRACEBUF TRACE PERFETTO [ALLOW...]
+  pf_import.py TRACEBUF TRACE PERFETTO
 
-Events are put together in pairs on tracks, by the rules of the importer: an entry opens a slice, an
-exit closes the innermost that it fits, and what nobody closes stays open. What comes out is held
-against our own analysis of TRACE (tracebuf query):
+The importer pairs events on tracks: an entry opens a slice, an exit closes the innermost slice that
+fits, and a slice without an exit stays open. The result is compared with our own analysis of TRACE
+("tracebuf query"):
 
-  - everything that the analysis is certain of is drawn: the same CPU or thread, beginning and end
-  - what is drawn besides is drawn of what the analysis is not certain of, and no longer than until
-    the next loss
-  - no slice is in one that it cannot be in, and what is open at the end may be
-  - nothing is hidden because it is older than the first bundle of a CPU
-  - each loss has a mark, each thread with a known process has it
+  - Perfetto draws all that our analysis is certain of: same CPU or thread, beginning and end
+  - it draws besides only what our analysis is uncertain of, and not beyond the next loss
+  - slices nest only as they can in the kernel; a slice open at the end may really be open there
+  - Perfetto hides no event because it is older than the first bundle of a CPU
+  - each loss has a mark, and each thread with a known process has it
 """
 import collections
 import json
@@ -43,14 +42,14 @@ class Slice:
 
 
 class Tracks:
-    """Slices as the importer's slice tracker makes them"""
+    """Slices as the importer's slice tracker makes them."""
 
     def __init__(self):
         self.stacks = collections.defaultdict(list)
         self.slices, self.misplaced, self.unmatched = [], 0, collections.Counter()
 
     def close(self, stack, time):
-        """Slices that have ended before @time go, with all that is open in them"""
+        """Remove slices that have ended before @time, and end slices that are open in them."""
         for at in range(len(stack) - 1, -1, -1):
             if stack[at].end is not None and time > stack[at].end:
                 for inner in stack[at + 1:]:
@@ -122,7 +121,7 @@ class Import:
         self.sched.append(self.pending[event.cpu])
 
     def on_sys_enter(self, event, fields):
-        if fields["id"] != 15:                      # rt_sigreturn is an instant
+        if fields["id"] != 15:                      # the importer draws rt_sigreturn as an instant
             self.tracks.begin(("thread", event.tid), event.time, fields["id"], "call", event)
 
     def on_sys_exit(self, event, fields):
@@ -171,7 +170,7 @@ class Import:
         self.tracks.begin(("thread", event.tid), event.time, "cma", "cma", event)
 
     def track_events(self):
-        """What programs draw, on the tracks of their threads or others"""
+        """Slices and instants of programs, on their tracks."""
         names, waiting = {}, []
         self.described = {}
         for packet in self.packets:
@@ -229,7 +228,7 @@ class Judge:
         return json.loads(done.stdout.decode("utf-8", "replace"))
 
     def slices(self):
-        """(kind, begin, end, cpu, tid, number, whole) of our own analysis"""
+        """(kind, begin, end, cpu, tid, number, whole) of our own analysis."""
         vectors = {row["event"].rpartition("_")[0] for row in
                    self.rows("SELECT event FROM event_types WHERE system = 'irq_vectors'")}
         for row in self.rows("SELECT kind, start, duration, cpu, tid, number, name, whole "
@@ -327,7 +326,7 @@ class Judge:
         for cpu, tid, begin, end in drawn:
             longest[cpu, tid, begin] = last if end is None else end
         for kind, begin, end, cpu, tid, _, is_whole in self.slices():
-            # until when it lasts is unknown, but not later
+            # an uncertain run ends at an unknown time, but not later than our analysis says
             if kind == "run" and not is_whole and end > begin:
                 check(longest[cpu, tid, begin] <= end,
                       f"thread {tid} on CPU {cpu} from {begin} is drawn until "
@@ -341,7 +340,7 @@ class Judge:
                  f"{len(nobody)} times nobody knows who was on a CPU")
 
     def open_at_end(self):
-        """Nothing happens on a thread while it is in a call: what is open at the end is the last"""
+        """A call open at the end must be the last slice of its thread, and the thread be alive."""
         last, left = {}, collections.Counter()
         for one in self.drawn.tracks.slices:
             last[one.track] = max(last.get(one.track, 0), one.begin)

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads a Perfetto trace, by the description of the format in userspace/tool/export/perfetto.
+"""Reads a Perfetto trace by our description of its format (userspace/tool/export/perfetto).
 
-  pf_wire.py events FILE      all events, "CPU TIME TID NAME FIELDS", and the bundles
+  pf_wire.py events FILE      all events, "CPU TIME TID NAME FORM FIELDS", and the bundles
   pf_wire.py packets FILE     all other packets, one a line
 
-A message is a dictionary of lists, by the names of its fields. Events come in the order in which
-Perfetto's importer takes them, switches and wake-ups from columns with what the importer adds to
-them, described events by their descriptions.
+A message is a dictionary from names of fields to lists of values. Events come in the importer's
+order. Events of columns (compact_sched) get the fields that the importer adds to them.
 """
 import os
 import re
@@ -27,7 +26,7 @@ class Wrong(Exception):
 
 
 class Schema:
-    """Messages by full name: {number: (name, type, packed)}"""
+    """Messages by full name: {number: (name, type, packed)}."""
 
     def __init__(self, path=PROTO):
         self.messages, self.enums = {}, {}
@@ -55,7 +54,7 @@ class Schema:
                 fields[number] = field, self.find(full, of_type), packed
 
     def find(self, scope, name):
-        """The full name of a type, as it is seen from @scope"""
+        """The full name of the type that @name means in @scope."""
         parts = scope.split(".")
         for length in range(len(parts), -1, -1):
             full = ".".join(parts[:length] + [name])
@@ -76,7 +75,7 @@ def varint(data, at):
 
 
 def fields_of(data):
-    """(number, wire type, value) of each field"""
+    """(number, wire type, value) of each field."""
     at, end = 0, len(data)
     while at < end:
         tag, at = varint(data, at)
@@ -162,7 +161,7 @@ class Reader:
         self.described[one["field_id"][0]] = name, fields, one["group_name"][0]
 
     def event(self, event):
-        """Name, fields and form of an event in a bundle"""
+        """Name, fields and form of an event in a bundle."""
         if "described" in event:
             number, data = event["described"][0]
             name, known, _ = self.described[number]
@@ -191,7 +190,7 @@ class Event:
 
 
 def columns(compact, cpu, bundle):
-    """The events of columns, without what the importer has to add"""
+    """The events of columns, without the fields that the importer adds."""
     names = compact.get("intern_table", [])
     time = 0
     for step, state, pid, prio, comm in zip(*(compact.get("switch_" + name, []) for name in
@@ -213,7 +212,7 @@ def columns(compact, cpu, bundle):
 
 
 def add_current(event, last):
-    """What the importer adds: who goes, who wakes"""
+    """Add the thread that leaves the CPU, or that wakes, as the importer does."""
     if event.form == "compact":
         if event.cpu not in last:
             raise Wrong(f"the first switch of CPU {event.cpu} is in a column: Perfetto skips it")
@@ -227,7 +226,7 @@ def add_current(event, last):
 
 
 def load(path):
-    """(all packets without events, all events in the importer's order, the bundles)"""
+    """(all packets without events, all events in the importer's order, the bundles)."""
     reader, packets, events, bundles = Reader(path), [], [], []
     for packet in reader.packets():
         if "ftrace_events" not in packet:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What "tracebuf print --fields" says of events, for the checks of Perfetto and FXT."""
+"""Reads the output of "tracebuf print --fields", for the checks of Perfetto and FXT."""
 import re
 
 
@@ -25,7 +25,7 @@ def mask_of(text):
 
 
 def equal(have, want):
-    """Is the value in FXT the one that print shows?"""
+    """Is the exported value the one that print shows?"""
     if isinstance(have, str):
         if have == want:
             return True
@@ -44,14 +44,14 @@ def equal(have, want):
 
 
 def fields_of(text, names):
-    """ "a=1 b=two words" by the names that the event has"""
+    """Split "a=1 b=two words" at the names that the event has."""
     pattern = "".join(rf"(?:^| ){re.escape(name)}=(.*?)" for name in names)
     found = re.fullmatch(pattern, text)
     return dict(zip(names, found.groups())) if found else None
 
 
 class Event:
-    """An event as print shows it; @lines: those after it, that begin with a tab"""
+    """An event as print shows it; add() takes the lines after it, which begin with a tab."""
 
     def __init__(self, cpu, tid, text, context=".."):
         self.cpu, self.tid, self.text, self.context = cpu, tid, text, context
@@ -80,7 +80,7 @@ class Event:
 
 
 class Printed:
-    """All events of the kernel, by time and name"""
+    """All events of the kernel, by time and name."""
 
     def __init__(self, path):
         self.events, self.losses = {}, 0
@@ -100,7 +100,7 @@ class Printed:
                 self.events.setdefault(key, []).append(last)
 
     def take(self, time, names, fits, what):
-        """The event of that time, with one of the names, that fits"""
+        """Remove and return the event of that time, with one of the names, that fits."""
         for name in names:
             for event in self.events.get((time, name), []):
                 if fits(name, event):

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Exports the recordings that tests have left, and judges what comes of them: KTAP.
+"""Exports the recordings that tests have left, and checks the exports: KTAP.
 
     recordings_check.py [--most N] TRACEBUF FOLDER
 
-FOLDER has a folder for each test with its recordings, *.tbuf (selftests/vm/lib/recordings.h). Each is
-exported to Perfetto's format and to JSON and judged by export_check.py, "tracebuf why" must give
-each nanosecond of each thread one cause, and the lines of "print --from" must be the last lines of
-"print": a result for each test.
-Of recordings with the same contents one is judged. One that "tracebuf verify" finds damaged must
-be exported, but what is wrong with it is not a failure. Where ends are not in the trace because the
-selection of events has changed, what JSON draws is not judged: export_check.py does not know of
-selections. Of a file with several recordings each is judged. Recordings that pass are removed; the
-others stay. --most: of each test only the first N, the others are removed.
+FOLDER has a folder with recordings, *.tbuf, for each test (selftests/vm/lib/recordings.h); each
+test gets one result. export_check.py judges the exports of each recording to Perfetto's format and
+to JSON. "tracebuf why" must give each nanosecond of each thread one cause. The lines of
+"print --from" must be the last lines of "print".
+Recordings with the same contents are judged once. A recording that "tracebuf verify" finds damaged
+must be exported, but its contents are not judged. JSON is not judged where ends are missing because
+the selection of events changed: export_check.py does not know of selections. In a file with several
+recordings each is judged. Recordings that pass are removed; the others stay. --most: judge the
+first N of each test, remove the others.
 """
 import argparse
 import collections
@@ -31,7 +31,7 @@ import tempfile
 import export_check
 import history_why
 
-# a line of print: its time
+# a line of print, with its time
 LINE = re.compile(rb" *.*-\d+ +\[[\d-]+\] .. (\d+\.\d+): ")
 
 
@@ -42,7 +42,7 @@ def is_damaged(tool, path):
 
 @contextlib.contextmanager
 def tools(tool, path):
-    """What looks at each recording in the file: the tool itself, or a script for each number."""
+    """Commands that read one recording of the file each: the tool, or a script for each number."""
     said = subprocess.run([tool, "print", "-n", "1", path], capture_output=True, check=False)
     count = re.match(rb"# recording \d+ of (\d+)\n", said.stdout)
     if not count:
@@ -60,13 +60,13 @@ def tools(tool, path):
 
 
 def lacks_ends(path):
-    """Ends of what has begun were not selected any more, says the export to JSON."""
+    """The export to JSON says that ends were not selected any more."""
     with open(path, "rb") as file:
         return b'"_doubt":"its end is not in the trace"' in file.read()
 
 
 def judge(tool, path):
-    """The number of events, and what is wrong with the exports"""
+    """The number of events, and what is wrong with the exports."""
     wrong = []
     try:
         check = export_check.Check(tool, path)
@@ -77,25 +77,25 @@ def judge(tool, path):
             if name == "json" and lacks_ends(check.export(name)):
                 export_check.read_back(name, check.export(name))
                 continue
-            # what the importer draws is not of interest here
+            # do not show what the importer draws
             with contextlib.redirect_stdout(io.StringIO()):
                 getattr(check, name)()
         except export_check.Failed as failure:
             wrong.append(f"{name}: {failure}")
         except Exception as error:      # pylint: disable=broad-except
-            # of an export that cannot be read
+            # the export cannot be read
             wrong.append(f"{name}: {type(error).__name__}: {error}")
     return len(check.events), wrong
 
 
 def explained(tool, path):
-    """What is wrong with "tracebuf why" of all threads: each nanosecond must have one cause"""
+    """What is wrong with "tracebuf why" of all threads: each nanosecond must have one cause."""
     said = subprocess.run([tool, "why", "--json", "--comm", "*", path], capture_output=True,
                           check=False)
     if said.returncode not in (0, 1):
         return [f"why: exit status {said.returncode}: {said.stderr.decode(errors='replace')}"]
     try:
-        # without switches, or threads, there is nothing to say
+        # without switches or threads why says nothing
         if said.stdout:
             collections.deque(history_why.leaves(json.loads(said.stdout)["tree"]), 0)
     except ValueError as failure:
@@ -104,7 +104,7 @@ def explained(tool, path):
 
 
 def same_line(whole, part):
-    """A name may be unknown after --from if earlier events of a ring alone tell it, not another."""
+    """A name may be unknown after --from if only earlier events of the ring tell it."""
     if b"<...>" not in part:
         return whole == part
     pattern = re.escape(part.strip()).replace(re.escape(b"<...>"), b".*")
@@ -112,7 +112,7 @@ def same_line(whole, part):
 
 
 def sought(tool, path):
-    """What is wrong with "print --from", for times of lines that the contents choose"""
+    """What is wrong with "print --from"; the contents choose the times."""
     def lines(*options):
         return subprocess.run([tool, "print", *options, path], capture_output=True,
                               check=False).stdout.splitlines()
@@ -131,7 +131,7 @@ def sought(tool, path):
 
 
 def judge_test(tool, folder, seen, most):
-    """The result of a test's recordings; what is wrong is printed"""
+    """The result of a test's recordings; prints what is wrong."""
     paths = sorted(glob.glob(os.path.join(folder, "*.tbuf")))
     if most is not None:
         for path in paths[most:]:

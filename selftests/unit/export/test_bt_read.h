@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading with Babeltrace 2, for its tests: a graph of a source, the muxer and a sink that turns
- * every message into a line, and beside that compares events with what libtracebuf says.
- *
- * What is compared is rendered here from Babeltrace's fields alone, in the way of tb_view_print().
+ * Reads traces with Babeltrace 2, for its tests: a graph of a source, the muxer and a sink. The
+ * sink writes a line for each message and compares events with libtracebuf's. It renders a field
+ * from Babeltrace's data alone, as tb_view_print() would.
  */
 #ifndef TEST_BT_READ_H
 #define TEST_BT_READ_H
@@ -13,13 +12,13 @@
 #include "test_lib_run.h"
 
 /**
- * struct reading - what came of it
+ * struct reading - what the sink has seen
  * @text: a line for each event and loss
- * @error: why it ended, "" if it did not fail
- * @events, @lost: how many events, and how many are told to be missing
- * @idle: how often nothing happened until some time
- * @packets: begun and not ended
- * @again: how often to begin again after the end
+ * @error: why the graph failed; "" if it did not
+ * @events, @lost: how many events, and how many discarded events
+ * @idle: how many messages of inactivity
+ * @packets: packets begun less packets ended
+ * @again: how often to seek back to the beginning at the end
  * @trace, @cursor: compare with these; NULL: do not
  */
 struct reading {
@@ -183,9 +182,9 @@ static const char *member_text(const bt_field *structure, const char *name)
 	return field ? bt_field_string_get_value(field) : "(none)";
 }
 
-/* ---- as tb_view_print() shows it ---- */
+/* ---- fields as tb_view_print() shows them ---- */
 
-/* "0-3,7" of numbers in order */
+/* "0-3,7" of an array of ascending numbers */
 static void put_ranges(struct out *out, const bt_field *field)
 {
 	uint64_t count = bt_field_array_get_length(field), i, first, last;
@@ -316,7 +315,7 @@ static void as_printed(struct out *out, const struct tb_view *view,
 
 /* ---- comparing ---- */
 
-/* In CTF a stream is called by its file's path */
+/* The name of a stream; in CTF it is the path of the stream's file */
 static const char *stream_name(const bt_stream *stream)
 {
 	const char *name = bt_stream_get_name(stream);
@@ -374,7 +373,7 @@ static void compare_stacks(struct reading *reading, const struct tb_view *view,
 	}
 }
 
-/* An event of Babeltrace's against the cursor's next */
+/* Compare an event of Babeltrace with the next event of the cursor */
 static void compare(struct reading *reading, const bt_event *event, uint64_t ns,
 		    const char *name)
 {
@@ -439,7 +438,7 @@ static uint64_t snapshot_ns(const bt_clock_snapshot *snapshot)
 	return bt_clock_snapshot_get_value(snapshot);
 }
 
-/* Times do not go back over all streams */
+/* Times must not go back, over all streams */
 static void in_order(struct reading *reading, const bt_clock_snapshot *snapshot)
 {
 	int64_t ns;
@@ -581,7 +580,7 @@ sink_take(bt_message_iterator *iterator, void *data)
 
 /* ---- the graph ---- */
 
-/* To be put back with bt_plugin_put_ref(); the plugin of this tree, or one of Babeltrace's */
+/* The plugin of this tree or one of Babeltrace's; the caller calls bt_plugin_put_ref() */
 static const bt_plugin *find_plugin(const char *name)
 {
 	const char *path = getenv("TRACEBUF_BT2_PLUGIN");
@@ -628,7 +627,7 @@ static void remember_error(struct reading *reading)
 		bt_error_release(error);
 }
 
-/* All ports of the source, through the muxer, to the sink */
+/* Connect all ports of the source to the muxer, and the muxer to the sink */
 static void connect_all(bt_graph *graph, const bt_component_source *source,
 			const bt_component_filter *muxer,
 			const bt_component_sink *sink)
@@ -647,9 +646,7 @@ static void connect_all(bt_graph *graph, const bt_component_source *source,
 		bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL));
 }
 
-/*
- * Read @path with source.@plugin.@class.  @from: also compare with this file's first recording
- */
+/* Read @path with source.@plugin_name.@class. @from: compare with this file's first recording */
 static void read_with(struct reading *reading, const char *plugin_name,
 		      const char *class, const char *path, const char *from)
 {

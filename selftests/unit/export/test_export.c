@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_export.sh: traces to be exported, and the exporter alone, so that it
- * runs under the sanitizers.
+ * Writes the traces of the tests of exporters, and runs the exporters under the sanitizers.
+ * A user is promised that an export has every event, and that no trace makes an exporter crash.
  *
- *   test_export make FILE           one event of every kind that is written in
- *                                   a way of its own
- *   test_export user FILE           what programs write
+ *   test_export make FILE           at least one event of each kind that an exporter handles itself
+ *   test_export user FILE           records of programs
  *   test_export golden-kernel FILE  as make, in smaller blocks, with stacks, counters and a name
- *                                   full of traps: what selftests/golden/kernel.tbuf is made by
+ *                                   with special characters: makes selftests/golden/kernel.tbuf
  *   test_export golden-user FILE    as user, in smaller blocks: selftests/golden/user.tbuf
  *   test_export extras FILE         stacks, counters, requests to a block device, many fields
- *   test_export overlap FILE        slices in one record that overlap with others, a flow id that is used
- *                                   twice, calls and interrupts that are open at a gap
- *   test_export edges FILE          beginnings without ends, ends without beginnings, states
- *   test_export stacks FILE N       N events, all with another stack
- *   test_export threads FILE N      N threads, of which each makes a system call, twice
- *   test_export waits FILE N        N switches and wake-ups of threads at random times on 2 CPUs, with
- *                                   losses
- *   test_export requests FILE N M   N times something about a request to a block device at one of M places,
- *                                   now and then with events missing in between
+ *   test_export overlap FILE        overlapping slices of programs, a flow id used for two flows,
+ *                                   system calls and interrupts that are open at a gap
+ *   test_export edges FILE          beginnings without ends, ends without beginnings, task states
+ *   test_export stacks FILE N       N events, each with another stack
+ *   test_export threads FILE N      N threads; each makes two system calls
+ *   test_export waits FILE N        N switches and wake-ups at random times on 2 CPUs, with gaps
+ *   test_export flush FILE          a flush beside a request for the same sector
+ *   test_export requests FILE N M   N random events of block requests at M places, with gaps
  *   test_export big FILE N          N events of the common kinds on 4 CPUs
  *   test_export export FILE OUT     what "tracebuf export" does
  *   test_export damage FILE N       N times: damage a copy of FILE, export it
- *   test_export full FILE           export to a disk that is full
+ *   test_export full FILE           export to a full disk
  *
- * The last three with "fxt" behind for that format instead of Perfetto's.
+ * The last three export to Perfetto's format; with a last argument "fxt" to FXT.
  */
 #include <errno.h>
 #include "test_lib_chunk.h"
@@ -171,7 +169,7 @@ static void start(struct fx *fx, unsigned int log2)
 	fx_thread(fx, 101, 100, 1, TB_THREAD_DUMP, "worker");
 }
 
-/* When CPU 2 dropped its last events, as the totals say; 0: they do not */
+/* The time at which CPU 2 dropped its last events, for its totals; 0: the totals have no time */
 static uint64_t frozen;
 
 static void finish(struct fx *fx, unsigned int cpus)
@@ -238,8 +236,10 @@ static void add_extras(struct fx *fx, unsigned int cpu)
 	add_counters(fx, cpu, 1 << 0 | 1 << 3, 1000, 2000);
 }
 
-/* What lasts, and what seems to: interrupts in others, one without its end; who is woken on its
- * way to sleep, who has not gone to sleep at all, who is preempted; calls that do not return */
+/*
+ * Slices at their limits: nested interrupts, one without its end; a wake-up before its thread has
+ * left the CPU, one of a thread that then does not leave; preemption; calls that do not return
+ */
 static void make_lasting(struct fx *fx, unsigned int cpu, uint64_t time)
 {
 	struct { char comm[16]; int32_t pid; } woken = { "worker", 101 };
@@ -266,11 +266,11 @@ static void make_lasting(struct fx *fx, unsigned int cpu, uint64_t time)
 	WAKING(101);
 	WAKEUP();
 	SWITCH(0, 101, 0);
-	WAKING(101);		/* on its way to sleep */
+	WAKING(101);		/* the thread is about to sleep */
 	SWITCH(101, 0, 1);
 	WAKEUP();
 	SWITCH(0, 101, 0);
-	WAKING(101);		/* it has not gone to sleep */
+	WAKING(101);		/* the thread does not sleep after all */
 	WAKEUP();
 	SWITCH(101, 0, 2);
 	WAKING(101);
@@ -363,14 +363,14 @@ static void make(struct fx *fx, unsigned int log2, bool extras)
 		  fx_switch_compact(100, 0, 1, 120, 120));
 	fx_close(fx, 1);
 
-	/* CPU 2: starts with a gap, ends with a loss that only the totals know */
+	/* CPU 2: starts with a gap, ends with a loss that only its totals count */
 	fx_open(fx, 2, START + 6000, 0, &gap);
 	fx_simple(fx, 2, FX_SOFTIRQ, START + 6010, 1);
 	fx_close(fx, 2);
 	fx->rings[2].dropped += 9;
 	frozen = extras ? 0 : START + 7000;
 
-	/* two seconds on, boot time has run ahead: the machine slept */
+	/* after two seconds boot time has run ahead of monotonic time: the machine slept */
 	sync_at(fx, START + 2000000000, 1002000000);
 	fx_open(fx, 3, START + 1000000000, 0, NULL);
 	fx_simple(fx, 3, FX_SOFTIRQ, START + 1000000000, 6);
@@ -398,7 +398,7 @@ static void tell_names(struct fx_chunk *chunk)
 	fx_name(chunk, NAME_WAIT, TB_NAME_EVENT, 0, "wait");
 }
 
-/* A piece of writer @writer of the thread @tid of the server */
+/* Begin chunk @id of @writer, whose thread is @tid of the server */
 static void piece(struct fx_chunk *chunk, unsigned int writer, uint32_t tid,
 		  uint32_t id, uint64_t first)
 {
@@ -432,14 +432,14 @@ static void make_user(struct fx *fx, unsigned int log2)
 	fx_record(&chunk, TB_REC_SIMPLE, 0, NAME_SIZE, START + 141, FX_WORDS(42));
 	fx_record(&chunk, TB_REC_EVENT, 0, NAME_SIZE, START + 142, FX_WORDS(3, 0xccbbaa));
 	fx_mark(&chunk, START + 143, "mark\x80");
-	/* nobody tells when it ended: that of the request ends it, too */
+	/* it has no end of its own: the end of the request closes it, too */
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 150, FX_WORDS(0));
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 200, FX_NO_WORDS);
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_REQUEST, START + 210, FX_NO_WORDS);
 	fx_take(fx, 0, START + 300, &chunk);
 	first = chunk.head.first + chunk.head.records;
 
-	/* another writer of the same thread, while that is open; and of none */
+	/* writer 2 of the same thread, while writer 1 has an open request; writer 3: no thread */
 	piece(&chunk, 2, 101, 0, 0);
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 220, FX_WORDS(60));
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_PARSE, START + 290, FX_NO_WORDS);
@@ -449,13 +449,13 @@ static void make_user(struct fx *fx, unsigned int log2)
 	fx_record(&chunk, TB_REC_SLICE, 0, NAME_WAIT, START + 230, FX_WORDS(5));
 	fx_take(fx, 0, START + 301, &chunk);
 
-	/* records are missing: what was open is not known to be */
+	/* records are missing: what was open is of unknown length */
 	piece(&chunk, 1, 101, 1, first + 4);
 	chunk.head.cause = TB_LOST_NO_CHUNK;
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 310, FX_NO_WORDS);
 	fx_record(&chunk, TB_REC_BEGIN, 0, NAME_REQUEST, START + 320, FX_NO_WORDS);
 	fx_take(fx, 0, START + 400, &chunk);
-	/* the first is not drawing now, but the slice began below it */
+	/* thread 101 draws writer 1 again; this slice of writer 2 began on another track */
 	piece(&chunk, 2, 101, 1, 3);
 	fx_record(&chunk, TB_REC_END, 0, 0, START + 315, FX_NO_WORDS);
 	fx_take(fx, 0, START + 401, &chunk);
@@ -465,9 +465,9 @@ static void make_user(struct fx *fx, unsigned int log2)
 }
 
 /*
- * Two slices in one record that neither are in the one around them nor in each other; a flow, and
- * another one of the same id.  A thread that is in a call where events are missing, another one that
- * sleeps in one meanwhile, and an interrupt.
+ * Two slices in one record that overlap each other and end after the slice around them; two flows
+ * with the same id. At a gap one thread is in a system call, another sleeps in one, and the CPU
+ * is in an interrupt.
  */
 static void make_overlap(struct fx *fx)
 {
@@ -596,7 +596,7 @@ static void make_extras(struct fx *fx)
 	add_counters(fx, 0, 1 << 3, 223, 0);
 	fx_composite(fx, 0, FX_SWITCH, START + 220, 100, &wide, sizeof(wide));
 	add_stack(fx, 0, TB_STACK_KERNEL, kernel, 3);
-	/* three in flight, one in two parts, one without its end */
+	/* at most three in flight; one completes in two parts, one has no end */
 	request(fx, EV_ISSUE, START + 300, 1000, 8, 0);
 	request(fx, EV_ISSUE, START + 310, 2000, 16, 0);
 	request(fx, EV_COMPLETE, START + 320, 1000, 8, 0);
@@ -617,8 +617,8 @@ static void make_extras(struct fx *fx)
 }
 
 /*
- * Requests that begin where another is under way, or what is left of it; that are done in pieces, put
- * back, never done.  Places are close to each other: a piece ends where another request begins.
+ * Random requests that overlap requests in flight or their rest, complete in parts, are requeued
+ * or never complete. Few places make one part end where another request begins.
  */
 static void make_requests(struct fx *fx, uint64_t count, uint64_t places)
 {
@@ -657,7 +657,7 @@ static void make_requests(struct fx *fx, uint64_t count, uint64_t places)
 	finish(fx, 1);
 }
 
-/* A flush, of which the kernel says sector 0 first and -1 then, beside a request for sector 0 */
+/* A flush, issued with sector 0 and completed with sector -1, beside a write of sector 0 */
 static void make_flush(struct fx *fx)
 {
 	start(fx, 14);
@@ -672,7 +672,7 @@ static void make_flush(struct fx *fx)
 	finish(fx, 1);
 }
 
-/* Slices that nobody ended, or began; how threads leave a CPU */
+/* Slices without an end or a beginning; all states in which a thread leaves a CPU */
 static void make_edges(struct fx *fx)
 {
 	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
@@ -685,7 +685,7 @@ static void make_edges(struct fx *fx)
 	start(fx, 14);
 	fx_durable_end(fx);
 	fx_open(fx, 0, START, 100, NULL);
-	/* one ends before the dump has come to it, one is in a dump that comes later */
+	/* thread 300 ends before the dump reaches it; the dump of thread 301 comes late */
 	thread(fx, 0, START + 50, 300, 300, TB_THREAD_EXIT, "ended");
 	thread(fx, 0, START + 60, 301, 300, TB_THREAD_DUMP, "found");
 	/* the exit of the first call is missing */
@@ -699,7 +699,7 @@ static void make_edges(struct fx *fx)
 		left = fx_switch("worker", 101, 1, "server", 100);
 		fx_composite(fx, 0, FX_SWITCH, START + 210 + 20 * i, 101, &left, sizeof(left));
 	}
-	/* one in the other, and the end of the outer one alone */
+	/* an interrupt in a softirq, and only the softirq has its end */
 	fx_simple(fx, 0, FX_SOFTIRQ, START + 500, 1);
 	put_irq(fx, 0, START + 510, 100, 11);
 	fx_simple(fx, 0, EV_SOFTIRQ_EXIT, START + 520, 1);
@@ -737,10 +737,10 @@ static void make_threads(struct fx *fx, uint64_t count)
 	finish(fx, 1);
 }
 
-/* Nothing of it means anything, but everything is different each time */
+/* Random switches and wake-ups: no sensible history, but each event differs */
 static void make_waits(struct fx *fx, uint64_t count)
 {
-	/* as TASK_REPORT has them: R, S, D, T, I */
+		/* as TASK_REPORT has them */
 	static const uint32_t states[] = { 0, 1, 2, 0x40, 0, 1, 4, 0x80 };
 	uint64_t i, time = START, random = 1, last[2] = { START, START };
 	uint32_t on[2] = { 0, 0 };
@@ -792,7 +792,7 @@ static void make_stacks(struct fx *fx, uint64_t count)
 	fx_open(fx, 0, time, 100, NULL);
 	for (i = 0; i < count; i++, time += 100) {
 		addresses[1] = 0xffffffff82000000 + i;
-		/* room for the event and its stack */
+		/* room for the event and its stack in one block */
 		if (fx->rings[0].used + 128 > 1u << 16) {
 			fx_close(fx, 0);
 			fx_open(fx, 0, time, 100, NULL);
@@ -804,7 +804,7 @@ static void make_stacks(struct fx *fx, uint64_t count)
 	finish(fx, 1);
 }
 
-/* A busy machine: half of the events in wide forms, half in compact ones */
+/* A busy machine: half of the events are wide, half compact */
 static void make_big(struct fx *fx, uint64_t count)
 {
 	struct { int64_t id; uint64_t args[6]; } enter = { 1, { 3, 4, 5 } };
@@ -816,7 +816,7 @@ static void make_big(struct fx *fx, uint64_t count)
 	start(fx, 16);
 	for (cpu = 0; cpu < 4; cpu++) {
 		fx_open(fx, cpu, time, 0, NULL);
-		/* in an interrupt of the idle thread, about which no thread record tells */
+		/* in an interrupt of the idle thread, which has no thread record */
 		fx_composite(fx, cpu, TB_EV_MARK, time, 0, trigger, sizeof(trigger) - 1);
 	}
 	for (i = 0; i < count; i++, time += 250) {
@@ -925,7 +925,7 @@ static int export_file(const char *path, const char *to)
 	return result;
 }
 
-/* Whatever the bytes are, the exporter must neither crash nor fail */
+/* The exporter must neither crash nor fail, whatever bytes are damaged */
 static int damage(const char *path, unsigned int times)
 {
 	uint64_t random = 88172645463325252ull;
@@ -948,7 +948,7 @@ static int damage(const char *path, unsigned int times)
 			random ^= random << 13;
 			random ^= random >> 7;
 			random ^= random << 17;
-			/* most of a block is empty: keep to what is used */
+			/* damage bytes in use: most of a block is empty */
 			copy[(random >> 16) % (size / 16384) * 16384 +
 			     (random >> 8) % 2500] = (unsigned char)random;
 		}

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Perfetto export: a trace with one event of every kind is exported, and
-# protoc reads it back, with our description of the format and without.  What
-# it says is held against what "tracebuf print" says about the same trace.
+# A user who opens an export in Perfetto sees every event of the recording, with its time, CPU,
+# thread and fields, and where events are missing. The exports are read back by protoc, with our
+# description of the format and without, and by pf_*.py, and compared with "tracebuf print".
 #
-# Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the
-# sanitizers), protoc, python3.  With Perfetto's trace_processor (TRACE_PROCESSOR, or in PATH) that
-# judges, too.
+# Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the sanitizers), protoc,
+# python3.  Perfetto's trace_processor (TRACE_PROCESSOR, or in PATH) reads an export, too, if it is
+# there.
 
 set -u
 export LC_ALL=C
@@ -20,7 +20,7 @@ TEST_EXPORT=${TEST_EXPORT:-test_export}
 begin protoc python3 "$TRACEBUF" "$TEST_EXPORT"
 echo "1..33"
 
-# same HAVE WANT NAME: two files
+# same HAVE WANT NAME: a test: two files are equal
 same()
 {
 	diff "$1" "$2" >diff.out
@@ -29,24 +29,12 @@ same()
 	result $status "$3"
 }
 
-# has FILE NAME: all lines of standard input are lines of FILE
-has()
-{
-	missing=0
-	while IFS= read -r line; do
-		grep -qxF -- "$line" "$1" && continue
-		echo "# missing: $line"
-		missing=1
-	done
-	result $missing "$2"
-}
-
 decode()
 {
 	protoc --decode=perfetto.protos.Trace -I "$proto" perfetto.proto
 }
 
-# Each packet as one line: "ftrace_events{ cpu:0 event{ timestamp:1 ...".
+# Print each packet as one line: "ftrace_events{ cpu:0 event{ timestamp:1 ...".
 flat()
 {
 	awk '
@@ -56,8 +44,8 @@ flat()
 	  line = line (line == "" ? "" : " ") $0 }'
 }
 
-# Of an exported trace the events, "CPU TIME TID NAME FIELDS", and of each bundle "bundle CPU LOST
-# VALID-FROM"; what stands in columns as if it were an event.
+# Print the events of an export, "CPU TIME TID NAME FIELDS", and for each bundle "bundle CPU LOST
+# VALID-FROM".  Events of columns look like all others.
 events()
 {
 	python3 "$here/pf_wire.py" events "$1" >events.out &&
@@ -67,13 +55,13 @@ events()
 # ---- the exporter runs ----
 
 "$TEST_EXPORT" make t.tbuf && "$TRACEBUF" export -o t.pf t.tbuf 2>err
-result $? "a trace is exported"
+result $? "the tool exports a trace"
 sed 's/^/# /' err | grep -v ui.perfetto.dev
 
 "$TEST_EXPORT" export t.tbuf asan.pf && cmp t.pf asan.pf
-result $? "the same under the sanitizers"
+result $? "the exporter under the sanitizers writes the same"
 
-# Every field but those of events that the trace itself describes
+# Every field is in our description of the format, but those of events that the trace describes
 known()
 {
 	python3 "$here/pf_wire.py" packets "$1" >/dev/null
@@ -87,7 +75,7 @@ grep -v '^bundle' t.all >t.events
 
 # ---- what is in it, against print ----
 
-# The times of print are seconds with 9 digits; boot time, as in the export
+# print shows seconds with 9 digits; boot time, as in the export
 "$TRACEBUF" print -T boot t.tbuf | awk '
 	/^--/ { cpu = $3; sub(/:/, "", cpu); print cpu, "tracebuf_lost"; next }
 	{
@@ -103,7 +91,7 @@ grep -v '^bundle' t.all >t.events
 	}' | sort >print.list
 awk '$4 == "tracebuf_lost" { print $1, $4; next } { print $1, $2, $3, $4 }' \
 	t.events | sort >export.all
-# what the exporter adds has no line in print: pf_check.py says what that may be
+# print has no line for what the exporter adds: pf_check.py says what that may be
 comm -12 export.all print.list >export.list
 [ "$(wc -l <print.list)" -gt 20 ] || echo "lines are missing" >>print.list
 same export.list print.list "every event: CPU, time, thread and name as print shows them"
@@ -129,9 +117,9 @@ for options in "-C 1" "-t 101" "-e irq" "--from +0.000001 --to +0.000005"; do
 		! grep -q '^0 events' checked || ok=1
 	sed 's/^/# /' checked
 done
-result $ok "and those that are chosen, no others"
+result $ok "options choose the same events as for print"
 
-has t.events "events in wide form" <<'END'
+has t.events "events in their wide form" <<'END'
 0 1002002000 0 sched_switch prev_comm:"swapper/0" prev_pid:0 prev_prio:120 prev_state:0 next_comm:"server" next_pid:100 next_prio:120
 0 1002003500 100 sched_switch prev_comm:"server" prev_pid:100 prev_prio:120 prev_state:256 next_comm:"swapper/0" next_pid:0 next_prio:120
 0 1002002150 100 sys_enter id:1 args:3 args:140733193392128 args:12 args:0 args:0 args:18446744073709551615
@@ -142,7 +130,7 @@ has t.events "events in wide form" <<'END'
 0 1002002900 101 print buf:"I|100|here I am"
 END
 
-has t.events "events in compact form, as in the wide one" <<'END'
+has t.events "events in their compact form look like wide ones" <<'END'
 1 1002000575 0 sched_waking comm:"worker" pid:101 prio:98 target_cpu:1
 1 1002000590 0 sched_switch prev_comm:"swapper/1" prev_pid:0 prev_prio:120 prev_state:0 next_comm:"worker" next_pid:101 next_prio:98
 1 1002000605 101 sys_enter id:232 args:5
@@ -155,7 +143,7 @@ has t.events "events in compact form, as in the wide one" <<'END'
 1 1002008105 100 sched_switch prev_comm:"server" prev_pid:100 prev_prio:120 prev_state:1 next_comm:"swapper/1" next_pid:0 next_prio:120
 END
 
-has t.events "described events: every kind of field, unknown and misleading names" <<'END'
+has t.events "events that the trace describes: fields of every kind, unknown names" <<'END'
 0 1002002750 100 odd loc:"loc" rel:"rel" list:"1, 2, 3" small:"-1, 2, -3" bits:42 pointer:18446612682375452280 mask:"000000000000800f" tiny:-5 blob:"dead0000000000"
 0 1002003200 100 signal_deliver answer:42
 0 1002003350 100 event_500 payload:"2a000000"
@@ -182,7 +170,7 @@ cat >bundles.want <<'END'
 3 whole
 3 whole
 END
-same bundles bundles.want "bundles: one CPU, no gap inside, marked after one"
+same bundles bundles.want "a bundle has one CPU, no gap inside, and a mark after a gap"
 
 grep -o 'phase:END_OF_TRACE.*' t.flat | grep -o 'cpu_stats{[^}]*' |
 	sed 's/entries:0 //; s/commit_overrun:0 //; s/read_events.*//' >counts
@@ -192,7 +180,7 @@ cpu_stats{ cpu:1 overrun:7 dropped_events:5
 cpu_stats{ cpu:2 overrun:7 dropped_events:14 
 cpu_stats{ cpu:3 overrun:0 dropped_events:0 
 END
-same counts counts.want "the counts at the end are those of the trace"
+same counts counts.want "the counts of losses at the end are those of the trace"
 
 # ---- processes, clocks, machine ----
 
@@ -209,7 +197,7 @@ threads{ tid:101 name:"worker" tgid:100 }
 processes{ pid:200 ppid:1 cmdline:"child" uid:1000 cmdline_is_comm:true }
 END
 
-# ---- without our description: the numbers are Perfetto's ----
+# ---- without our description: the field numbers are Perfetto's ----
 
 protoc --decode_raw <t.pf | flat >raw
 {
@@ -231,7 +219,7 @@ protoc --decode_raw <t.pf | flat >raw
 	# process_tree=2: processes=1, threads=2
 	grep -q '2{ 1{ 1:200 2:1 3:"child" 5:1000 9:1 } 2{ 1:200 2:"child" 3:200 } ' raw
 }
-result $? "the wire, number by number"
+result $? "field numbers and types of kernel events are Perfetto's"
 
 # ---- what programs write ----
 
@@ -239,10 +227,10 @@ result $? "the wire, number by number"
 	grep -qx '2 ends of slices had no beginning: left out' said &&
 	"$TEST_EXPORT" export u.tbuf asan.pf && cmp u.pf asan.pf &&
 	decode <u.pf >u.txt 2>err && [ ! -s err ] && known u.pf
-result $? "what programs write is exported, and protoc knows every field"
+result $? "records of programs are exported, and protoc knows every field"
 sed 's/^/# /' err
 
-# In their order, without what all packets have
+# In file order, without the fields that all packets have
 flat <u.txt | grep track_ | sed 's/ *trusted_packet_sequence_id:[0-9]* *//
 	s/ sequence_flags:[0-9]*//; s/ first_packet.*//
 	s/\(timestamp:[0-9]*\)track_event/\1 track_event/' >users
@@ -305,7 +293,7 @@ protoc --decode_raw <u.pf | flat >raw
 	grep -q '11{ 9:3 10:11 11:2 48:0x000000000000004e }' raw &&
 	grep -q '9:3 11:2 23:"tracebuf_lost" }' raw
 }
-result $? "their wire, number by number"
+result $? "field numbers and types of records of programs are Perfetto's"
 
 # ---- what goes with events ----
 
@@ -334,7 +322,7 @@ cat >six.want <<'END'
 timestamp:1002000700 callstack_iid:4 cpu_mode:MODE_KERNEL timebase_count:1002000700
 timestamp:1002000720 callstack_iid:4 cpu_mode:MODE_KERNEL timebase_count:1002000720
 END
-same six six.want "the same stack is told once"
+same six six.want "a second event with the same stack refers to the first stack"
 
 flat <e.txt | grep 'trusted_packet_sequence_id:4 ' |
 	sed 's/^timestamp:\([0-9]*\) .*track_event{ \(.*\) } sequence_flags.*/\1 \2/' >requests
@@ -353,7 +341,7 @@ same requests requests.want "requests to a device: in parallel, in two parts, wi
 protoc --decode_raw <e.pf | flat >raw
 events e.pf >e.events
 {
-	# a message that has no place for a field, of an event that Perfetto only lists
+	# hrtimer_start keeps was_armed, for which Perfetto's own message has no field
 	grep -q ' hrtimer_start hrtimer:18446612682070036480 was_armed:1' e.events &&
 	# packet: perf_sample=66: cpu=1 pid=2 tid=3 callstack_iid=4 cpu_mode=5 timebase_count=6
 	# follower_counts=7
@@ -367,9 +355,9 @@ events e.pf >e.events
 	# track_event: categories=22
 	grep -q '9:1 11:4611686020574872320 22:"block" 23:"WS" }' raw
 }
-result $? "their wire, number by number; no field is lost where it need not be"
+result $? "field numbers and types of samples and requests are Perfetto's; no field is lost"
 
-# ---- what Perfetto draws of it ----
+# ---- what Perfetto draws ----
 
 ok=0
 for trace in "make t" "user u" "extras e" "edges d" "overlap o" "waits w 3000" "requests r 2000 20"; do
@@ -380,24 +368,24 @@ for trace in "make t" "user u" "extras e" "edges d" "overlap o" "waits w 3000" "
 		python3 "$here/pf_import.py" "$TRACEBUF" "$2.tbuf" "$2.pf" >out 2>&1 || ok=1
 	sed "s/^/# $1: /" out
 done
-result $ok "what the importer draws is what our analysis has, and nothing is hidden or left open"
+result $ok "the importer draws what our analysis says; nothing is hidden or wrongly open"
 as_printed w "2654 events and 0 samples"
-result $? "wake-ups from interrupts, softirqs and NMIs"
+result $? "wake-ups have their context: interrupt, softirq, NMI"
 
 events o.pf >o.events
 {
-	# the thread on the CPU, and the interrupt, end where the gap begins; who sleeps goes on
+	# the call of the thread on the CPU and the interrupt end at the gap; a sleeper's call goes on
 	grep -qx '0 1002001500 101 sys_exit id:1' o.events &&
 	grep -qx '0 1002001500 0 local_timer_exit' o.events &&
 	grep -qx '0 1002003530 100 sys_exit id:1 ret:-11' o.events &&
 	! grep -q '^0 1002001500 100 sys_exit' o.events &&
-	# nobody is known to be on the CPU, until somebody is
+	# between the gap's limits the CPU runs the pseudo-thread "events lost"
 	grep -q '^0 1002001500 101 sched_switch .*prev_pid:101 .*next_comm:"events lost" next_pid:1073741824' o.events &&
 	grep -q '^0 1002002500 1073741824 sched_switch .*next_pid:101' o.events &&
-	# who has exited does not come back
+	# a thread that has exited does not return from its call
 	grep -qx '0 1002003550 100 sys_exit id:1' o.events
 }
-result $? "what is open where events are missing, and of threads that have exited, ends"
+result $? "calls and interrupts end where events are missing, and calls where the thread exits"
 
 python3 "$here/pf_wire.py" packets o.pf >o.packets
 {
@@ -411,7 +399,7 @@ python3 "$here/pf_wire.py" packets o.pf >o.packets
 	"$TRACEBUF" export -q --format fxt -o o.fxt o.tbuf && python3 "$here/fxt_check.py" o.fxt >o.fxt.txt &&
 	[ "$(grep -c 'async begin' o.fxt.txt)" = 2 ] && [ "$(grep -c 'async end' o.fxt.txt)" = 2 ]
 }
-result $? "slices that overlap have tracks of their own; an id used again is another flow"
+result $? "overlapping slices have tracks of their own; an id used again is another flow"
 
 "$TEST_EXPORT" damage e.tbuf 1000 >out 2>&1 && "$TEST_EXPORT" damage u.tbuf 3000 >>out 2>&1
 result $? "damaged traces of programs are exported as far as they go"
@@ -427,12 +415,12 @@ result $? "a full disk is an error"
 
 # ---- a long trace ----
 
-# Memory of the exporter must not grow with it: 12 MB of data, the trace is 64; and 24 MB of
-# stacks, of which no two are the same.  Beside the events there are four marks, of idle threads.
+# The exporter's memory must not grow with the trace: it gets 12 MB for a trace of 64 MB, and 24 MB
+# for stacks that all differ.  The traces have four marks of idle threads besides.
 "$TEST_EXPORT" stacks big.tbuf 300000 &&
 	bash -c 'ulimit -d 16384; exec "$@"' sh "$TRACEBUF" export -o big.pf big.tbuf 2>/dev/null &&
 	decode <big.pf | grep -c 'callstack_iid:' >out && [ "$(cat out)" = 300000 ]
-result $? "stacks that are all different: all there, in little memory"
+result $? "300000 different stacks: all exported, in little memory"
 "$TEST_EXPORT" big big.tbuf 2000000 &&
 	bash -c 'ulimit -d 12288; exec "$@"' sh "$TRACEBUF" export -o big.pf big.tbuf 2>/dev/null &&
 	decode <big.pf | awk '
@@ -445,7 +433,7 @@ result $? "stacks that are all different: all there, in little memory"
 	/^        (prev_pid: 0|next_comm: "events lost")$/ && inside { added = 1 }
 	/^    \}/ && inside {
 		inside = 0
-		# ends that are added may be of the past; no task of the trace follows an idle thread
+		# an added end may be older; no thread of the trace follows an idle thread
 		if (name ~ /^(sys_exit|sched_switch)$/ && (!whole || added))
 			next
 		events++
@@ -453,7 +441,7 @@ result $? "stacks that are all different: all there, in little memory"
 		last[cpu] = time
 	}
 	END { print events, back + 0; exit !(events == 2000004 && !back) }' >out
-result $? "two million events: all there, in order, in little memory"
+result $? "two million events: all exported, in order, in little memory"
 sed 's/^/# events, out of order: /' out
 
 # ---- Perfetto itself ----

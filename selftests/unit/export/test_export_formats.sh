@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The formats of "tracebuf export": golden outputs byte by byte, every event in every format
-# against what print says of it, options that choose, damaged traces, and what is left behind
-# when writing fails.
+# A user who exports a recording gets every event that print shows, in each format, or an error and
+# no file.  Tested: golden outputs byte by byte, every event in every format against print, options
+# that choose events, damaged traces, and failures of writing.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3, sqlite3; REPORT_TRACE (report_trace.c) for a
 # trace with losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
@@ -19,7 +19,7 @@ TEST_EXPORT=${TEST_EXPORT:-test_export}
 REPORT_TRACE=${REPORT_TRACE:-report_trace}
 begin python3 sqlite3 "$TRACEBUF" "$REPORT_TRACE"
 
-# fails MESSAGE ARGUMENT...: the export says so, and leaves nothing behind
+# fails MESSAGE ARGUMENT...: export fails with the message, and leaves no file
 fails()
 {
 	message=$1
@@ -45,7 +45,7 @@ for trace in kernel user; do
 	for format in text csv jsonl json; do
 		"$TRACEBUF" export --format $format -o - "$golden/$trace.tbuf" >have &&
 			cmp have "$golden/$trace.$format"
-		result $? "$trace.tbuf as $format is as it was"
+		result $? "$trace.tbuf as $format equals the golden output"
 	done
 done
 rm have
@@ -65,21 +65,21 @@ check()
 check "$golden/kernel.tbuf"
 result $? "kernel events are the same in all formats"
 check "$golden/user.tbuf"
-result $? "what programs write is the same in all formats"
+result $? "records of programs are the same in all formats"
 "$REPORT_TRACE" gap gap.tbuf && check gap.tbuf
-result $? "what happens while events of another CPU are missing is not certain"
+result $? "slices over a gap of another CPU are not certain"
 "$REPORT_TRACE" killed killed.tbuf && check killed.tbuf && "$REPORT_TRACE" staggered staggered.tbuf &&
 	check staggered.tbuf
-result $? "nothing is drawn after the last event that a file has of a CPU"
+result $? "nothing is drawn after the last event of a CPU in the file"
 "$REPORT_TRACE" moved moved.tbuf && check moved.tbuf
 result $? "a gap of one CPU does not lengthen what runs on another one"
 "$REPORT_TRACE" unselected unselected.tbuf && check unselected.tbuf perfetto
 result $? "no run is drawn while switches are not recorded"
 "$REPORT_TRACE" deselected deselected.tbuf && check deselected.tbuf perfetto
-result $? "nor from the end of a CPU until the selection changes"
+result $? "no run is drawn from the end of a CPU until the selection changes"
 "$REPORT_TRACE" fences fences.tbuf && check fences.tbuf perfetto >said.txt &&
 	cat said.txt && grep -q 'open at the end: nothing' said.txt
-result $? "what nothing ends in the trace is not drawn as open"
+result $? "waits for fences without an end in the trace are not drawn as open"
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	check big.tbuf
 	result $? "20000 events are the same in all formats"
@@ -89,7 +89,7 @@ fi
 
 # ---- choosing ----
 
-# The same events in all: by name, CPU, thread and time
+# All formats have the same events, chosen by name, CPU, thread and time
 for options in "-e sched_switch" "-e user:net" "-C 1" "-t 101" \
 	       "--from 1.0000018 --to 1.0000055" "--from +0.000001" "-T real --from 1700000001.0000007" \
 	       "--comm server" "--pid 100" "-e sched --to +0.000002 -t 100"; do
@@ -101,7 +101,7 @@ for options in "-e sched_switch" "-e user:net" "-C 1" "-t 101" \
 		# shellcheck disable=SC2086
 		"$TRACEBUF" print --jsonl $options "$golden/$trace.tbuf" >want
 		status=$?
-		# nothing is selected: that is said, and 1
+		# with no event the tool says so and exits with 1
 		[ $status = "$([ -s want ]; echo $?)" ] || ok=1
 		# shellcheck disable=SC2086
 		"$TRACEBUF" export --jsonl $options -o - "$golden/$trace.tbuf" | cmp - want || ok=1
@@ -132,9 +132,9 @@ done
 	     match($0, / 1\.[0-9]+:/) { t = substr($0, RSTART + 1, RLENGTH - 2)
 		if (t < 1.0000018 || t >= 1.0000055) bad = 1; n++ }
 	     END { exit bad || n < 5 }'
-result $? "--from and --to: the first is in it, the last is not"
+result $? "--from is inclusive, --to is exclusive"
 
-# At 25 ms CPU 0 and CPU 1 are in gaps that are told later
+# at 25 ms CPU 0 and CPU 1 are in gaps that the trace reports later
 for command in print "export --format csv -o -"; do
 	# shellcheck disable=SC2086
 	"$TRACEBUF" $command --to 0.025 moved.tbuf >out.txt 2>said.txt &&
@@ -145,9 +145,9 @@ for command in print "export --format csv -o -"; do
 		! grep -q 'are missing' said.txt || echo "$command" >wrong.txt
 done
 [ ! -e wrong.txt ]
-result $? "--to in a gap: that events are missing before it is said"
+result $? "--to in a gap: the tool says that events before that time are missing"
 
-# ---- what is wrong is said, and leaves nothing behind ----
+# ---- failures leave no file ----
 
 cp "$golden/kernel.tbuf" t.tbuf
 mkdir taken
@@ -166,7 +166,7 @@ fails "'soon' is not a time" --format csv --from soon t.tbuf || ok=1
 fails "not a tracebuf trace" --format json -o x.json "$golden/kernel.csv" || ok=1
 result $ok "wrong options and names"
 
-# Of threads whose time --why explains
+# --why names the threads whose time the track explains
 ok=0
 "$REPORT_TRACE" crowd crowd.tbuf || ok=1
 fails "--why is for the format perfetto, not for fxt" --format fxt --why t1000 crowd.tbuf || ok=1
@@ -183,9 +183,9 @@ if ! grep -q 'built without' said.txt; then
 		[ "$(grep -ao 'why: t10[01][0-9] ' drawn | sort -u | wc -l)" = 16 ] || ok=1
 	rm -f drawn
 fi
-result $ok "--why: 16 threads at most, and those that there are"
+result $ok "--why takes 16 threads at most, and refuses unknown ones"
 
-# root may write everywhere but where the kernel says no
+# root may write everywhere except where the kernel itself refuses
 fails "cannot be written" --format json -o /sys/x.json t.tbuf
 result $? "a directory that cannot be written to"
 
@@ -199,7 +199,7 @@ for format in json jsonl text csv perfetto fxt; do
 done
 result $ok "a full disk is an error"
 
-# As a disk that is full in the middle; SIGXFSZ is ignored, so that writing fails
+# as a disk that gets full; SIGXFSZ is ignored so that write() fails
 if [ -e big.tbuf ]; then
 	ok=0
 	echo before >old
@@ -211,19 +211,19 @@ if [ -e big.tbuf ]; then
 		) || ok=1
 		[ "$(cat old)" = before ] || ok=1
 	done
-	result $ok "what cannot be written to its end leaves what was there, and nothing else"
+	result $ok "an export that fails midway leaves the old file, and nothing else"
 else
-	skip "what cannot be written to its end leaves what was there, and nothing else" "no test_export"
+	skip "an export that fails midway leaves the old file, and nothing else" "no test_export"
 fi
 
 ln -s target link
 fails "link: leads to nothing" --format csv -o link t.tbuf && echo before >target &&
 	"$TRACEBUF" export -q --format csv -o link t.tbuf && [ -L link ] && cmp target "$golden/kernel.csv"
-result $? "links stay, and lead to what is new"
+result $? "an export to a symbolic link keeps the link, and replaces its target"
 
-# Told to stop: as soon as the file, or directory, is there under its other name
+# SIGTERM as soon as the temporary file or directory is there
 for format in sqlite ctf; do
-	what="told to stop, $format leaves nothing"
+	what="an export of $format that a signal stops leaves nothing"
 	if [ ! -e big.tbuf ]; then
 		skip "$what" "no test_export"
 		continue
@@ -240,7 +240,7 @@ for format in sqlite ctf; do
 		pid=$!
 		until ls -d stop/it* >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do :; done
 		kill -TERM $pid 2>/dev/null
-		# it may have been done already
+		# the export may have finished before the signal
 		wait $pid || { grep -q 'told to stop' said.txt && ok=0; }
 		[ -z "$(ls stop)" ] || { [ $ok -ne 0 ] && [ -e stop/it ] && rm -r stop/it; } || ok=2
 		[ $ok -ne 2 ] || break
@@ -253,15 +253,15 @@ done
 	head -c 24000 t.tbuf >cut.tbuf && ! "$TRACEBUF" export --format csv -o cut.csv cut.tbuf 2>said.txt &&
 	grep -q 'cut.csv holds what comes before' said.txt &&
 	[ "$(wc -l <cut.csv)" -lt "$(wc -l <whole.csv)" ] && [ "$(wc -l <cut.csv)" -gt 1 ]
-result $? "a trace that breaks off is exported as far as it goes, and that is said"
+result $? "a trace that breaks off is exported up to there, and the tool says so"
 
-# ---- whatever is in it ----
+# ---- damaged traces ----
 
 for trace in kernel user; do
 	python3 "$here/export_check.py" --damage "$TRACEBUF" "$golden/$trace.tbuf" \
 		"${EXPORT_DAMAGE:-40}" 2>&1 | tee check.out | sed 's/^\([^#]\)/# \1/'
 	grep -q '^# [0-9]* of [0-9]* exported' check.out && [ "$(wc -l <check.out)" -eq 1 ]
-	result $? "damaged copies of $trace.tbuf are JSON, tables and databases all the same"
+	result $? "exports of damaged copies of $trace.tbuf are valid JSON, tables and databases"
 done
 
 echo "1..$count"

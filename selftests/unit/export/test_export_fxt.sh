@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The FXT export: traces with events of every kind are exported and read back by fxt_check.py,
-# which was written from the format's specification alone.  It holds each event - time, CPU,
-# thread, name, fields, stack, counters - against what "tracebuf print" says of the same trace.
+# A user who opens an export in a viewer of FXT sees every event of the recording and its losses.
+# fxt_check.py reads the exports back; it was written from the format's specification alone.  It
+# compares each event - time, CPU, thread, name, fields, stack, counters - with "tracebuf print".
 #
 # Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the sanitizers), REPORT_TRACE
 # (report_trace.c), python3.
@@ -29,24 +29,12 @@ check()
 	return $status
 }
 
-# exported NAME: NAME.tbuf to NAME.fxt; the tool, and the exporter under the sanitizers, agree
+# exported NAME: export NAME.tbuf to NAME.fxt; the exporter under the sanitizers writes the same
 exported()
 {
 	"$TRACEBUF" export --format fxt -v "$1.tbuf" 2>said &&
 		"$TEST_EXPORT" export "$1.tbuf" asan.fxt fxt && cmp "$1.fxt" asan.fxt &&
 		"$TRACEBUF" print --fields -T boot "$1.tbuf" >"$1.print"
-}
-
-# has FILE NAME: all lines of standard input are lines of FILE
-has()
-{
-	missing=0
-	while IFS= read -r line; do
-		grep -qxF -- "$line" "$1" && continue
-		echo "# missing: $line"
-		missing=1
-	done
-	result $missing "$2"
 }
 
 # ---- events of the kernel ----
@@ -62,7 +50,7 @@ for options in "-C 1" "-t 101" "-e irq" "--from +0.000001 --to +0.000005"; do
 		"$TRACEBUF" print --fields -T boot $options t.tbuf >chosen.print &&
 		check chosen.fxt chosen.print && ! grep -qx '0 events are those of print' checked || ok=1
 done
-result $ok "and those that are chosen, no others"
+result $ok "options choose the same events as for print"
 
 check t.fxt && mv checked t.lines
 has t.lines "switches and wake-ups, states and idle threads" <<'END'
@@ -85,7 +73,7 @@ has t.lines "slices, counters and instants" <<'END'
 1002003350 instant 100/100 unknown:event_500 on_cpu=0 payload=2a000000
 END
 
-# What was open on the CPU ends no later than the gap begins
+# A slice that is open on the CPU ends where the gap begins
 has t.lines "losses" <<'END'
 1002008000 instant 2147483648/2147483650 tracebuf:tracebuf_lost on_cpu=1 overwritten=7 dropped=5 oversize=1 first_ns=1002000650 last_ns=1002006500
 1002011000 end 2147483648/2147483651 irq:TIMER
@@ -101,16 +89,15 @@ process 100: server
 process 200: server, child
 END
 
-# Word by word, as the specification has them: magic; provider 1, "tracebuf"; its section; a
-# tick is a ns
+# The first words by the specification: magic; provider 1, "tracebuf"; its section; a tick is 1 ns
 [ "$(od -An -v -tx8 -w8 -N48 t.fxt | tr -d ' ' | tr '\n' ' ')" = \
   "0016547846040010 0080000000110020 6675626563617274 0000000000120010 0000000000000021 000000003b9aca00 " ]
 result $? "the first words"
 
 "$TEST_EXPORT" edges b.tbuf && exported b && check b.fxt b.print && check b.fxt &&
 	mv checked b.lines
-result $? "ends without beginnings, beginnings without ends"
-has b.lines "what is missing is not made up, what is open ends" <<'END'
+result $? "ends without beginnings and beginnings without ends are exported"
+has b.lines "no event is invented, and open slices end" <<'END'
 1002000600 instant 100/100 raw_syscalls:sys_exit on_cpu=0 id=1 ret=-11
 1002000620 end 100/100 raw_syscalls:sys_write
 1002000630 instant 2147483648/2147483649 irq:softirq_exit on_cpu=0 current_tid=100 vec=5
@@ -129,14 +116,14 @@ has b.lines "what is missing is not made up, what is open ends" <<'END'
 1002003510 instant 2147483648/2147483649 irq:softirq_exit on_cpu=0 current_tid=100 vec=1
 END
 
-# FXT's table of threads has 255
+# a table of FXT has room for 255 threads
 "$TEST_EXPORT" threads n.tbuf 600 && exported n && check n.fxt n.print &&
 	grep -qx '2400 events are those of print' checked
-result $? "more threads than their table has room for"
+result $? "more threads than the table of FXT has room for"
 
 # ---- what a CPU runs while the trace does not tell ----
 
-# unknown KIND: the export of report_trace's KIND; lines of it to unknown.lines
+# unknown KIND: export the trace that report_trace makes for KIND; its lines to unknown.lines
 unknown()
 {
 	"$REPORT_TRACE" "$1" u.tbuf && exported u && check u.fxt &&
@@ -152,39 +139,39 @@ thread 2147614721 of 2147614720: events lost, CPU 0
 process 2147614720: events lost
 END
 unknown unselected
-has unknown.lines "nor while switches are not selected" <<'END'
+has unknown.lines "no thread runs while switches are not selected" <<'END'
 1060000000 switch cpu 0 100 -> 2147614721 state 15 outgoing_weight=120
 1060000000 switch cpu 1 300 -> 2147614722 state 15 outgoing_weight=120
 2060000000 switch cpu 0 2147614721 -> 100 state 15 incoming_weight=120
 END
 unknown killed
-has unknown.lines "nor after the last event that a file has of its CPU" <<'END'
+has unknown.lines "no thread runs after the last event of its CPU in the file" <<'END'
 30000000 switch cpu 1 50 -> 2147614722 state 15 outgoing_weight=120
 END
 
 unknown deselected
-has unknown.lines "nor up to a change of the selection that comes after it" <<'END'
+has unknown.lines "no thread runs from the end of its CPU until the selection changes" <<'END'
 30000000 switch cpu 1 50 -> 2147614722 state 15 outgoing_weight=120
 3000000000 switch cpu 0 400 -> 2147614721 state 15 outgoing_weight=120
 END
 
-# ---- what goes with events ----
+# ---- stacks, counters, many fields ----
 
 "$TEST_EXPORT" extras e.tbuf && exported e && check e.fxt e.print && check e.fxt &&
 	mv checked e.lines
-result $? "stacks, counters, more fields than arguments"
-has e.lines "they are told in this way" <<'END'
+result $? "stacks, counters, and more fields than FXT has arguments"
+has e.lines "stacks and counters are arguments, further fields one text" <<'END'
 1002000600 switch cpu 0 100 -> 101 state 3 incoming_weight=120 outgoing_weight=120 prev_state=S cycles=1099511627776 page-faults=222 stack=schedule <- 0xffffffff81000110 <- 0xffffffffc0000010 user_stack=0x5500001000 <- 0x5500002000
 1002000710 end 2147483648/2147483649 irq:NET_RX on_cpu=0 current_tid=101 vec=3 page-faults=223 stack=0xffffffff81000110
 1002000900 instant 100/100 test:wide on_cpu=0 f0=1 f1=8 f2=64 f3=512 f4=4096 f5=32768 f6=262144 f7=2097152 f8=16777216 f9=134217728 f10=1073741824 f11=8589934592 f12=68719476736 more=f13=549755813888 f14=4398046511104 f15=35184372088832 f16=281474976710656 f17=2251799813685248
 END
 
-# ---- what programs write ----
+# ---- records of programs ----
 
 "$TEST_EXPORT" user u.tbuf && exported u && check u.fxt u.print &&
 	grep -qx '2 ends of slices had no beginning: left out' said && check u.fxt &&
 	grep -v '^process\|^thread' checked >users
-result $? "what programs write is exported"
+result $? "records of programs are exported"
 cat >users.want <<'END'
 1002000600 begin 100/101 net:request size=-5 size'=/index ?é?? #99=2748 #99'=0.5 #99''=9
 1002000600 flow begin 100/101 net:flow [77]
@@ -218,7 +205,7 @@ diff users users.want >diff.out
 result $? "slices, counters, flows, arguments and losses"
 sed 's/^/# /' diff.out
 
-# ---- the judge is not blind ----
+# ---- fxt_check.py finds errors ----
 
 blind=0
 sed 's/state=2400000/state=2400001/' t.print >wrong
@@ -227,7 +214,7 @@ grep -v task_rename t.print >wrong
 check t.fxt wrong >/dev/null && blind=1
 head -c -8 t.fxt >wrong
 check wrong >/dev/null && blind=1
-# the first thread that an event names is another one
+# change the first thread that an event names
 python3 - t.fxt <<'END'
 import struct, sys
 words = bytearray(open(sys.argv[1], "rb").read())
@@ -238,7 +225,7 @@ words[at + 2] += 7
 open("wrong", "wb").write(words)
 END
 check wrong >/dev/null && blind=1
-result $blind "the judge sees a wrong value, a missing event, a short file, an unknown thread"
+result $blind "fxt_check.py finds a wrong value, a missing event, a short file, an unknown thread"
 
 # ---- robustness ----
 
@@ -253,7 +240,7 @@ result $? "a full disk is an error"
 
 # ---- a long trace ----
 
-# Memory of the exporter must not grow with it: 12 MB of data, the trace is 19, the export 31
+# The exporter's memory must not grow with the trace: it gets 12 MB for a trace of 19 MB
 "$TEST_EXPORT" big big.tbuf 600000 &&
 	bash -c 'ulimit -d 12288; exec "$@"' sh "$TRACEBUF" export --format fxt -o big.fxt big.tbuf 2>/dev/null &&
 	python3 - "$here" <<'END'
@@ -271,9 +258,9 @@ with open("big.fxt", "rb") as file:
     reader = fxt_check.Reader(file.read())
 reader.out = Count()
 reader.read()
-# and four marks
+# there are four marks besides
 sys.exit(reader.out.events != 600004)
 END
-result $? "600000 events: all there, in little memory"
+result $? "600000 events: all exported, in little memory"
 
 exit $failed

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recordings in Babeltrace 2: what the plugin's source gives, and what is in the CTF that
- * `tracebuf export' writes, against what libtracebuf says, event by event.
+ * A user who opens a recording in Babeltrace 2 sees the same events, fields, times and losses as
+ * "tracebuf print" shows: through our plugin (source.tracebuf.input), and in the CTF that
+ * "tracebuf export" writes. If this test fails, Babeltrace shows other events than were recorded,
+ * or hides that some are missing.
  *
- * With names of files as arguments it compares those in the same way and does nothing else.
+ * With names of traces as arguments it compares these in the same way, and runs no tests.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -12,9 +14,7 @@
 
 static char directory[64];
 
-/* ---- both ways ---- */
-
-/* Through the plugin, and through CTF: each as libtracebuf says, and both alike */
+/* Read @path through the plugin and through CTF; compare both with libtracebuf and each other */
 static void both(const char *path, struct reading *direct)
 {
 	struct reading *ctf = calloc(1, sizeof(*ctf));
@@ -93,7 +93,7 @@ static void some_events(struct fx *fx)
 	fx_composite(fx, 0, FX_SYS_ENTER, 1040, 102, &enter, sizeof(enter));
 	put_odd(fx, 0, 1050);
 	fx_simple(fx, 3, FX_SWITCH_COMPACT, 1060, fx_switch_compact(0, 102, 2, 120, 120));
-	/* too short for its fields; of no described kind; a mark */
+	/* a payload too short for its fields; an event without a description; a mark */
 	fx_composite(fx, 0, FX_WAKEUP, 1070, 102, "short", 5);
 	fx_simple(fx, 3, 500, 1080, 0x1122334455667788);
 	fx_composite(fx, 3, TB_EV_MARK, 1090, 7, "he\0re", 5);
@@ -122,7 +122,7 @@ static void kernel_events(void)
 	forget(&reading);
 }
 
-/* The same events without those that print shows as far as they go */
+/* These events exclude those whose text Babeltrace shows in another way than print */
 static void compared_events(void)
 {
 	struct fx_switch to = fx_switch("one", 101, 0x102, "two", 102);
@@ -147,13 +147,13 @@ static void compared_events(void)
 	fx_close(&fx, 0);
 	fx_close(&fx, 1);
 	save_fx(&fx);
-	/* texts that are no UTF-8 are shown escaped by both */
+	/* both show texts that are no UTF-8 escaped */
 	both(file, &reading);
 	CHECK_NUMBER(reading.events, 303);
 	forget(&reading);
 }
 
-/* Stacks and counters, of some events of a kind, and read back from CTF */
+/* Events of one kind with and without stacks and counters survive the way through CTF */
 static void stacks_and_counters(void)
 {
 	const struct { uint32_t kind, count; uint64_t ip[3]; } kernel = {
@@ -187,13 +187,13 @@ static void stacks_and_counters(void)
 	fx_close(&fx, 0);
 	save_fx(&fx);
 	both(file, &reading);
-	CHECK_NUMBER(reading.events, 17);	/* and a clock record */
+	CHECK_NUMBER(reading.events, 17);	/* 16 and a clock record */
 	CHECK(strstr(reading.text, " cycles=1000 misses=9223372036854775808 | vec=7("));
 	CHECK(strstr(reading.text, "_callstack_kernel_length=3 callstack_kernel=[0xffffffff81000010,0xffffffff81000110,0x10] _callstack_user_length=2 callstack_user=[0x7f0000001000,0x7f0000001100]\n"));
 	forget(&reading);
 }
 
-/* Values with names in print formats; all of them or none */
+/* A field gets the names in its print format, or none if one of them cannot be parsed */
 static void symbolic(void)
 {
 	static const struct fx_field fields[] = {
@@ -216,7 +216,7 @@ static void symbolic(void)
 	forget(&reading);
 }
 
-/* Bit fields of all sizes, of which Babeltrace cannot write some */
+/* Bit fields of every width keep their values; Babeltrace itself cannot write some widths */
 static void bit_fields(void)
 {
 	struct reading reading = { 0 };
@@ -254,7 +254,7 @@ static void bit_fields(void)
 	forget(&reading);
 }
 
-/* Names of fields that neither Babeltrace nor CTF can have */
+/* Names of fields that Babeltrace or CTF forbid are changed, and stay distinct */
 static void hostile_names(void)
 {
 	static const struct fx_field fields[] = {
@@ -314,13 +314,13 @@ static void losses(void)
 	fx_open(&fx, 0, 2000, 1, &gap);
 	fx_simple(&fx, 0, FX_SOFTIRQ, 2010, 3);
 	fx_close(&fx, 0);
-	/* a span that is not between what is before and behind it */
+	/* a span that is not between the events around it */
 	fx_open(&fx, 0, 2100, 1, &odd);
 	fx_simple(&fx, 0, FX_SOFTIRQ, 2110, 4);
 	fx_close(&fx, 0);
 	fx_simple(&fx, 1, FX_SOFTIRQ, 2500, 5);
 	fx_close(&fx, 1);
-	/* and what the totals alone tell of */
+	/* a loss that only the totals count */
 	fx.rings[1].dropped = 9;
 	fx_totals(&fx, 0);
 	fx_totals_at(&fx, 1, 0, 9000, 2600, 2700);
@@ -369,7 +369,7 @@ static void programs(void)
 	fx_record(&chunk, TB_REC_END, 0, 0, 1200, FX_NO_WORDS);
 	fx_record(&chunk, TB_REC_END, 0, 0, 1210, FX_NO_WORDS);
 	fx_take(&fx, 0, 1300, &chunk);
-	/* records 14 to 19 of the writer are missing; and those of another, meanwhile */
+	/* records 14 to 19 of writer 1 are missing, and some of writer 2 at the same time */
 	fx_chunk(&chunk, 7, 1, 2, 20);
 	fx_mark(&chunk, 1900, "after");
 	chunk.head.cause = TB_LOST_NO_CHUNK;
@@ -399,7 +399,7 @@ static void programs(void)
 	forget(&reading);
 }
 
-/* Each event has arguments of its own: they become texts, not classes without end */
+/* Each event has other arguments: beyond a limit they become texts, to limit the event classes */
 static void many_signatures(void)
 {
 	struct reading reading = { 0 };
@@ -452,7 +452,7 @@ static void small_trace(struct fx *fx, uint64_t generation, uint64_t time)
 	fx_close(fx, 0);
 }
 
-/* An error that says where, behind all that can be read */
+/* All events before and after the damage are read; then an error says where the damage is */
 static void cut_off(void)
 {
 	struct reading reading = { 0 };
@@ -468,7 +468,7 @@ static void cut_off(void)
 	CHECK(strstr(reading.text, "vec=1("));
 	forget(&reading);
 
-	/* the export holds what comes before, and says so */
+		/* the export has the events before the damage, and says so */
 	snprintf(arguments, sizeof(arguments), "export --format ctf -o %s/ctf %s",
 		 directory, file);
 	CHECK_NUMBER((unsigned int)run(arguments), 1);
@@ -480,7 +480,7 @@ static void cut_off(void)
 	snprintf(arguments, sizeof(arguments), "rm -r %s/ctf", directory);
 	assert(!system(arguments));
 
-	/* an element in the first block that cannot be: the second is read all the same */
+	/* an element of the first block has an invalid length: the second block is still read */
 	((struct tb_element *)(fx.data + fx.size - 2 * 4096 + 128))->head |=
 		0x3ffu << 16;
 	save(fx.data, fx.size);
@@ -493,7 +493,7 @@ static void cut_off(void)
 	fx_free(&fx);
 }
 
-/* The error takes no event with it that was before, however Babeltrace hands them on in portions */
+/* No event before the error is lost, for any number of events in Babeltrace's last portion */
 static void before_errors(void)
 {
 	struct reading reading = { 0 };
@@ -530,7 +530,7 @@ static void no_trace(void)
 	forget(&reading);
 }
 
-/* Two recordings in one file are two traces, and damage is told once, at the end of both */
+/* Two recordings in one file are two traces; damage is reported once, after the events of both */
 static void two_recordings(void)
 {
 	struct reading reading = { 0 };
@@ -546,11 +546,11 @@ static void two_recordings(void)
 	save(fx.data, fx.size - 10);
 	read_with(&reading, "tracebuf", "input", file, NULL);
 	CHECK(strstr(reading.error, "at byte"));
-	/* all of the first, whose events are later */
+		/* the first recording is complete, although its events are later */
 	CHECK_NUMBER(reading.events, 4 + 2);
 	forget(&reading);
 
-	/* a block of a provider that nothing else is of: without a clock, and shown */
+	/* a block of a provider without any other block: it has no clock, and is shown */
 	((struct tb_block *)(fx.data + fx.size - 4096))->provider = 9;
 	save(fx.data, fx.size);
 	read_with(&reading, "tracebuf", "input", file, NULL);
@@ -665,11 +665,11 @@ static void queries(void)
 
 /* ---- export ---- */
 
-/* Events that are asked for, alone; names are known from all */
+/* --format ctf has only the events that options choose, with names from the whole trace */
 static void chosen(void)
 {
 	static const struct { const char *options; uint64_t events; } cases[] = {
-		{ "-e softirq_entry", 4 },	/* and what is the trace's own: clocks, a mark */
+		{ "-e softirq_entry", 4 },	/* and the trace's own: clocks, a mark */
 		{ "-e nothing_here", 0 },
 		{ "-C 0 --to 5.00000105", 2 },
 		{ "-t 102 --from 5.00000104", 4 },
@@ -721,7 +721,7 @@ static void targets(void)
 	save(fx.data, fx.size);
 	fx_free(&fx);
 
-	/* an empty directory will do, slashes or not */
+		/* an empty directory will do, with or without slashes at the end of its name */
 	snprintf(path, sizeof(path), "%s/empty", directory);
 	assert(!mkdir(path, 0755));
 	snprintf(arguments, sizeof(arguments), "export --format ctf -o %s// %s", path,
@@ -730,7 +730,7 @@ static void targets(void)
 	CHECK(entries(path) >= 2);
 	CHECK_NUMBER((unsigned int)entries(directory), 1);
 
-	/* one that is not empty will not, and is left alone */
+	/* a directory that is not empty is refused, and stays as it is */
 	CHECK_NUMBER((unsigned int)run(arguments), 1);
 	CHECK_HAS("not empty");
 	CHECK_NUMBER((unsigned int)entries(directory), 1);
@@ -748,7 +748,7 @@ static void targets(void)
 	snprintf(arguments, sizeof(arguments), "rm -r %s", path);
 	assert(!system(arguments));
 
-	/* a writer that dies leaves nothing */
+	/* an export that a signal kills leaves nothing */
 	snprintf(arguments, sizeof(arguments),
 		 "ulimit -f 8; $TRACEBUF export --format ctf -o %s/full %s 2>/dev/null",
 		 directory, file);
@@ -757,23 +757,23 @@ static void targets(void)
 }
 
 static const struct test tests[] = {
-	{ "events of the kernel, their fields and contexts", kernel_events },
+	{ "events of the kernel have their fields and contexts", kernel_events },
 	{ "source and CTF agree with libtracebuf, event by event", compared_events },
 	{ "stacks and counters, of some events of a kind", stacks_and_counters },
 	{ "values with names in print formats", symbolic },
 	{ "bit fields of all sizes", bit_fields },
-	{ "names that CTF cannot have", hostile_names },
-	{ "losses: how many, and from when to when", losses },
-	{ "what programs write, and what of it is missing", programs },
-	{ "more sets of arguments than classes", many_signatures },
-	{ "damage is an error that says where, behind what can be read", cut_off },
-	{ "all that is before the error", before_errors },
-	{ "what is no trace", no_trace },
-	{ "two recordings in a file", two_recordings },
-	{ "back to the beginning", seeking },
-	{ "queries: is it one of ours, and when was it", queries },
-	{ "events that are asked for, alone", chosen },
-	{ "the directory that export makes", targets },
+	{ "field names that CTF cannot have", hostile_names },
+	{ "losses have their counts and their times", losses },
+	{ "records of programs, and losses of them", programs },
+	{ "more signatures of arguments than event classes", many_signatures },
+	{ "damage is an error that says where, after all readable events", cut_off },
+	{ "an error takes no event before it along", before_errors },
+	{ "a file that is no trace is refused", no_trace },
+	{ "two recordings in a file are two traces", two_recordings },
+	{ "seeking back to the beginning gives the same events", seeking },
+	{ "queries: whether a file is a trace, and its time range", queries },
+	{ "the CTF export has the chosen events alone", chosen },
+	{ "the directory that the CTF export makes", targets },
 };
 
 static void remove_directory(void)

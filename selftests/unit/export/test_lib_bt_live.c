@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading while it is recorded, without a device: blocks of a file come a few at a time, as
- * source.tracebuf.live gets them, and what is passed on must be what the whole file has, each
- * event once, in order, whatever the portions are.
+ * A user who watches a recording in Babeltrace while it grows (source.tracebuf.live) sees each
+ * event once, in order, as in the finished file. If this test fails, events are missing or doubled
+ * depending on when the reader got its blocks. There is no device here: the test hands the blocks
+ * of a file to the code of the source in portions of each size.
  */
 #include <errno.h>
 #include "test_lib_chunk.h"
@@ -10,11 +11,11 @@
 #include "live.h"
 
 /**
- * struct portions - a source of blocks
- * @whole: the file they are of; @next: the next of them
- * @size: of a portion
- * @kept: most blocks that were kept at once
- * @passes: how often something was loaded and passed on
+ * struct portions - a source that gives the blocks of a file in portions
+ * @whole: the file; @next: its next block
+ * @size: blocks in a portion
+ * @kept: most blocks that the source kept at once
+ * @passes: how many portions it loaded and passed on
  */
 struct portions {
 	struct tb_trace *whole;
@@ -25,7 +26,7 @@ struct portions {
 	bool ended;
 };
 
-/* Everything up to then is in the blocks before */
+/* The time up to which all events are in the blocks before the next portion */
 static uint64_t complete_until(const struct portions *portions)
 {
 	uint64_t until = UINT64_MAX;
@@ -163,7 +164,7 @@ static void read_portions(struct reading *reading, struct portions *portions)
 	bt_plugin_put_ref(utils);
 }
 
-/* Without messages of losses: they cannot begin before what was passed on already */
+/* Remove messages of losses: a live one cannot begin before events that were passed on earlier */
 static void events_alone(struct reading *reading)
 {
 	char *from, *to = reading->text, *next;
@@ -179,7 +180,7 @@ static void events_alone(struct reading *reading)
 	reading->used = (size_t)(to - reading->text);
 }
 
-/* In portions of any size what the whole file has */
+/* Portions of any size give what the whole file gives, and keep at most @most_kept blocks */
 static void same(struct fx *fx, size_t most_kept)
 {
 	struct reading whole = { 0 };
@@ -201,7 +202,7 @@ static void same(struct fx *fx, size_t most_kept)
 		CHECK_TEXT(reading.error, "");
 		CHECK_NUMBER(reading.events, whole.events);
 		CHECK_NUMBER(reading.lost, whole.lost);
-		/* each but the last, behind which is the end */
+			/* inactivity follows each portion but the last, which the end follows */
 		CHECK_NUMBER(reading.idle, portions.passes - 1);
 		events_alone(&reading);
 		if (reading.used != whole.used ||
@@ -222,7 +223,7 @@ static void same(struct fx *fx, size_t most_kept)
 	fx_free(fx);
 }
 
-/* Two CPUs' blocks, one behind the other, with gaps; a rename in the middle */
+/* Blocks of two CPUs alternate, with gaps; a thread is renamed in the middle */
 static void kernel_events(void)
 {
 	struct tb_gap gap = { .overwritten = 3 };
@@ -255,7 +256,7 @@ static void kernel_events(void)
 	same(&fx, 8);
 }
 
-/* CPU 1's block is handed over long after CPU 0's: what is later than it waits */
+/* Events of CPU 0 wait for the block of CPU 1 that has earlier ones */
 static void late_blocks(void)
 {
 	unsigned int block, i;
@@ -283,7 +284,7 @@ static void late_blocks(void)
 	same(&fx, 12);
 }
 
-/* Names and beginnings are told once, and known in all portions; numbers begin anew */
+/* Names and open slices of earlier portions stay known; a new writer with an old id starts anew */
 static void programs(void)
 {
 	struct fx_chunk chunk;
@@ -320,7 +321,7 @@ static void programs(void)
 		fx_simple(&fx, 0, FX_SOFTIRQ, time + 40, 1);
 		fx_close(&fx, 0);
 	}
-	/* all of them are kept: they have chunks */
+	/* the source keeps all blocks with chunks */
 	fx_durable_end(&fx);
 	for (block = 0; block < 30; block++, time += 1000) {
 		fx_open(&fx, 1, time, 1, NULL);
