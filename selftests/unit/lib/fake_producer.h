@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A kernel in user space for tests of writers: the other end of a channel, which takes chunks by
- * the rules of linux/tracebuf_producer.h, checks what it gets, and can be told to be
- * short of room, to refuse, or to fail.
+ * A kernel in user space, for tests of writers: the other end of a channel. It accepts chunks by
+ * the rules of linux/tracebuf_producer.h, and can be told to have no room, to refuse, or to fail.
  *
- * All records it took are in fake.got, in order; what is missing before each is in the numbers.
- * The first thing that a kernel should never get is fake.error.
+ * fake.got has all accepted records in order, with the number of missing records before each.
+ * fake.error is the first violation of the rules.
  */
 #ifndef FAKE_PRODUCER_H
 #define FAKE_PRODUCER_H
@@ -21,13 +20,13 @@ struct got {
 	uint32_t writer, chunk, offset, flags, cause;
 	uint64_t number, missing;
 	struct tb_record record;
-	uint64_t words[8];		/* what follows, the start of it */
+	uint64_t words[8];		/* the first words after the record's head */
 };
 
 struct fake_writer {
 	bool there;
 	bool refused;			/* the last chunk, at least in part */
-	bool open;			/* of the last chunk something is to come */
+	bool open;			/* a part of the last chunk is still to come */
 	uint32_t target, tid, flags, next_id;
 	uint64_t next, received, missing;
 };
@@ -52,18 +51,18 @@ struct fake {
 	uint32_t nr_patches;
 	const char *error;
 
-	/* what it is told to do */
+	/* how the test wants it to behave */
 	bool no_log;			/* count only */
 	bool no_direct;			/* without TB_PRODUCER_DIRECT_PATCH */
 	bool full;			/* ENOBUFS for every chunk */
 	int answer;			/* for the next chunk, once */
 	int fail_setup, fail_writer, fail_category, fail_target, fail_commit;
-	uint32_t fits;			/* the largest chunk that does; 0: any */
-	uint32_t target_is, category_is;	/* what it says instead, + 1 */
+	uint32_t fits;			/* the largest chunk size that it accepts; 0: any */
+	uint32_t target_is, category_is;	/* the wrong id that it returns, + 1 */
 	void (*on_nap)(struct fake *fake);
 	void (*on_commit)(struct fake *fake);
 
-	/* what was done to it */
+	/* what it has counted */
 	uint64_t now, slept, naps[512];
 	uint32_t nr_naps, commits, answered, closed, closed_inherited, wait;
 	uint32_t largest;		/* chunks in one commit */
@@ -98,8 +97,8 @@ static inline void fake_log(struct fake *fake, const struct got *got)
 }
 
 /*
- * Records of a chunk from @at, which is after @records, to @end; @return: an errno.  @chunk is
- * memory that the other side may write to.
+ * Accept records of a chunk from offset @at to @end; *records: those before @at. Return an errno.
+ * The program may write to @chunk meanwhile.
  */
 static inline int fake_take(struct fake *fake, struct tb_chunk *chunk, uint32_t at, uint32_t end,
 			    uint32_t *records)
@@ -158,7 +157,7 @@ static inline int fake_take(struct fake *fake, struct tb_chunk *chunk, uint32_t 
 	return 0;
 }
 
-/* As the kernel does it: nothing of a free chunk is published. */
+/* As the kernel frees a chunk: it has nothing published. */
 static inline void fake_free_chunk(struct fake *fake, uint32_t n)
 {
 	struct tb_chunk *chunk = fake_chunk(fake, n);
@@ -190,7 +189,7 @@ static inline int fake_take_ref(struct fake *fake, struct tb_chunk_ref *ref)
 		chunk = fake_chunk(fake, ref->chunk);
 		state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
 		if (state != TB_CHUNK_WORD(TB_CHUNK_COMPLETE, fake->wraps[ref->chunk])) {
-			/* taken by a flush; else somebody wrote there, and it is missing */
+			/* a flush took it; any other state is damage, and the chunk is missing */
 			if (state != TB_CHUNK_WORD(TB_CHUNK_FREE, fake->wraps[ref->chunk])) {
 				fake->writers[chunk->writer].refused = true;
 				fake->writers[chunk->writer].next_id = chunk->id + 1;
@@ -229,9 +228,7 @@ static inline int fake_by_number(const void *a, const void *b)
 	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
-/*
- * A reader flushes: what is published is taken, up to the first hole; whole chunks are free then.
- */
+/* A reader flushes: accept published records up to the first hole, and free complete chunks. */
 static inline void fake_scrape(struct fake *fake)
 {
 	struct tb_chunk *list[1024];
@@ -257,8 +254,8 @@ static inline void fake_scrape(struct fake *fake)
 		uint32_t end = TB_PUBLISHED_BYTES(published);
 
 		/*
-		 * Nothing behind a hole; and one before it may have been claimed where it had
-		 * been looked at already.
+		 * Nothing after a hole. A writer may also have claimed a chunk that comes before
+		 * this one after the loop above had passed it.
 		 */
 		if (!fake->taken_records[n] &&
 		    (chunk->id != fake->writers[chunk->writer].next_id ||
@@ -266,7 +263,7 @@ static inline void fake_scrape(struct fake *fake)
 			continue;
 		if (hole && hole - 1 < end && !fake->no_direct)
 			end = hole - 1;
-		/* one that is complete and empty tells what is missing before it */
+		/* a complete, empty chunk reports the loss before it */
 		if ((end > fake->taken_bytes[n] ||
 		     (TB_CHUNK_STATE(state) == TB_CHUNK_COMPLETE && !published)) &&
 		    fake_take(fake, chunk, fake->taken_bytes[n], end, &fake->taken_records[n]))
@@ -282,7 +279,7 @@ static inline void fake_scrape(struct fake *fake)
 	pthread_mutex_unlock(&fake->lock);
 }
 
-/* ---- what the arbiter calls ---- */
+/* ---- operations that the arbiter calls ---- */
 
 static inline void fake_free_chunks(struct fake *fake)
 {
@@ -303,7 +300,7 @@ static inline int fake_setup(struct tb_endpoint *endpoint, struct tb_producer_se
 	fake->chunk_bytes = setup->chunk_bytes;
 	fake->nr_chunks = setup->chunks;
 	if (!fake->no_shared) {
-		/* set up again: nobody has the memory of before */
+		/* a second setup: the arbiter does not use the old memory any more */
 		fake_free_chunks(fake);
 		fake->chunks = calloc(setup->chunks, setup->chunk_bytes);
 		fake->wraps = calloc(setup->chunks, sizeof(*fake->wraps));
@@ -484,7 +481,7 @@ static inline void fake_free(struct fake *fake)
 	pthread_mutex_destroy(&fake->lock);
 }
 
-/* those of this type that it got, @nth from 0; NULL */
+/* The @nth accepted record of this type, from 0; NULL: there is none */
 static inline const struct got *fake_got(const struct fake *fake, uint32_t type, size_t nth)
 {
 	size_t i;

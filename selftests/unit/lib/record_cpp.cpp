@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The C++ side of test_lib_record: that the header compiles without a warning, and what it records.
+ * The C++ side of test_lib_record.c: the header compiles without a warning, and its objects record.
  */
 #include "tracebuf_record.hpp"
 
@@ -32,7 +32,7 @@ void record_by_objects(void)
 	tracebuf::mark("mark");
 }
 
-/* One place, several categories */
+/* One place in the code, several categories */
 extern "C" void record_in(tb_category *which);
 
 void record_in(tb_category *which)

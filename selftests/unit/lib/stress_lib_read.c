@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: several threads that read, under ThreadSanitizer: each its own trace, and cursors of several
- * threads on one - through all of it, to times here and there, blocks by number, raw ones.
+ * Several threads can read at the same time without a data race (ThreadSanitizer): each its own
+ * trace, and one trace with a cursor for each thread - all events, seeks, blocks by number, raw
+ * blocks.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +16,7 @@
 static char path[] = "/tmp/stress_lib_read.XXXXXX";
 static uint64_t expected;
 
-/* More than stays resident, so that what is given back is being looked at by others */
+/* More blocks than stay resident, so that one thread releases what others read */
 static void make(void)
 {
 	uint64_t time = 1000, number = 0;
@@ -143,7 +144,7 @@ static int run(struct tb_trace *shared)
 	return failed;
 }
 
-/* ThreadSanitizer makes the exit status another one when it has seen a race */
+/* ThreadSanitizer changes the exit status when it has seen a race */
 int main(void)
 {
 	struct tb_trace *shared;

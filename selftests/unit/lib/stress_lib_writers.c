@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-space writers under the thread sanitizer: threads that record at the same time, as fast as
- * they can, with too few chunks, and a kernel that takes, refuses, has no room, and flushes;
- * writers come and go; startup writers are bound in the middle.  No luck is asked for: whatever
- * happens, for each writer
+ * Writers on several threads lose no record without counting it, and have no data race
+ * (ThreadSanitizer). They record as fast as they can, with too few chunks; the fake kernel accepts,
+ * refuses, has no room, and flushes; writers come and go; startup writers are bound meanwhile. For
+ * each writer, in every interleaving,
  *
  *	received + refused + lost == attempted, and received + missing == attempted
  *
- * where missing is what the kernel concludes from the numbers, and what it received is in order.
- * The sanitizer sees what is not ordered: contents are written and read by plain accesses.
+ * where missing is what the kernel concludes from the numbers; records arrive in order.
  *
  *	stress_lib_writers [RECORDS]	of each thread, 40000
  */
@@ -40,7 +39,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 16;
 }
 
-/* a result now and then; the fake's lock is not held here */
+/* Choose an answer now and then; the caller does not hold the fake's lock */
 static void on_commit(struct fake *f)
 {
 	static uint32_t seed;
@@ -90,10 +89,10 @@ static void live(struct thread *thread, struct tb_writer *w, unsigned int count,
 	}
 	for (i = 0; i < 4; i++)
 		tb_slice_end(&slices[i]);
-	/* nothing is answered before the reservations are bound, and all is after this */
+	/* before the reservations are bound the kernel answers nothing; afterwards everything */
 	while (!__atomic_load_n(&bound, __ATOMIC_ACQUIRE))
 		sched_yield();
-	/* until the last one is received: then it is known what is missing before it */
+	/* until the last record arrives: then the kernel knows what is missing before it */
 	do {
 		tb_writer_flush(w);
 		tb_put_simple(w, &names[0], i++);
@@ -106,7 +105,7 @@ static void live(struct thread *thread, struct tb_writer *w, unsigned int count,
 	thread->received += accounting.received;
 	if (accounting.received + accounting.missing != stats.attempted)
 		thread->error = "received + missing is not attempted";
-	/* the kernel may have taken a part of what it refused later, when a reader flushed */
+	/* a reader's flush may have taken a part of a chunk that the kernel then refused */
 	if (flushing ? accounting.received + stats.refused + stats.lost < stats.attempted :
 		       accounting.received + stats.refused + stats.lost != stats.attempted)
 		thread->error = "received + refused + lost is not attempted";
@@ -137,7 +136,7 @@ static void *record(void *argument)
 	return NULL;
 }
 
-/* readers that flush, programs that do, recordings that begin anew */
+/* Readers flush, programs flush, recordings begin anew */
 static void *disturb(void *argument)
 {
 	uint32_t round = 0;
@@ -187,7 +186,7 @@ static const char *run(uint32_t flags, unsigned int count, bool flushes)
 	}
 	if (pthread_create(&disturber, NULL, disturb, NULL))
 		return "no thread";
-	/* those of startup writers, in the middle of what they do */
+	/* bind the startup writers while they record */
 	for (i = 0; i < count; i += 2) {
 		sched_yield();
 		if (tb_arbiter_bind_reservation(arbiter, i, "other"))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# docs/abi.md: its tables are those of the header, and its example decodes to what it says.
+# A programmer can rely on docs/abi.md: its tables equal the header, and its example decodes to the
+# output that the page shows.
 #
 # Needs: TRACEBUF (the tool), python3.
 
@@ -13,14 +14,14 @@ TRACEBUF=${TRACEBUF:-tracebuf}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-# block NAME: what stands in the page between ```NAME and ```
+# block NAME: print the text between ```NAME and ``` in the page
 block()
 {
 	awk -v fence="\`\`\`$1" '$0 == "```" { on = 0 } on { print } $0 == fence { on = 1 }' \
 		"$tree/docs/abi.md"
 }
 
-# result STATUS NUMBER NAME; what there is to say is in the file "said"
+# result STATUS NUMBER NAME; the file "said" has the details
 result()
 {
 	sed 's/^/# /' "$dir/said"
@@ -37,9 +38,9 @@ echo "TAP version 14"
 echo "1..3"
 
 "$tree/scripts/abi-tables" --check >"$dir/said" 2>&1
-result $? 1 "the tables are those of the header"
+result $? 1 "the tables equal the header"
 
-# what "hexdump -C" prints: a star stands for lines like the one before
+# the format of "hexdump -C": a star stands for lines equal to the one before
 block hexdump >"$dir/dump"
 python3 - "$dir/dump" "$dir/trace" >"$dir/said" 2>&1 <<'END'
 import sys
@@ -63,5 +64,5 @@ result $? 2 "the example is a trace"
 block print >"$dir/want"
 "$TRACEBUF" print "$dir/trace" >"$dir/have" 2>"$dir/said"
 diff "$dir/want" "$dir/have" >>"$dir/said"
-result $? 3 "it decodes to what the page says"
+result $? 3 "it decodes to the output on the page"
 exit $failed

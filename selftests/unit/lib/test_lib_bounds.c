@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: the steps of reading a file grow as the file does, whatever is in it.
+ * Reading a large file takes time in proportion to its size, whatever is in it. If this fails, a
+ * crafted or unusual file makes a tool run for hours.
  *
- * The library counts steps for tests: comparisons, and looks at the headers of blocks.
+ * With TB_STEPS the library counts its steps: comparisons, and reads of headers of blocks.
  */
 #include "lib/read/internal.h"
 #include "test_lib_follow.h"
 
-/* What a file four times as long may take: n log n is less for all sizes here */
+/* Limit of the steps for a file four times as long; n log n stays below it for all sizes here */
 #define GROWS_AT_MOST 6
 
 /* ---- traces ---- */
@@ -55,7 +56,7 @@ static void make_suppressed(struct fx *fx, unsigned int count)
 		fx_durable(fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
 }
 
-/* The latest first: each is to be put in front of all before it */
+/* The latest first: the reader must insert each in front of all before it */
 static void make_selections(struct fx *fx, unsigned int count)
 {
 	unsigned char payload[sizeof(struct tb_selection) + 1] = { 0 };
@@ -91,7 +92,7 @@ static void make_recordings(struct fx *fx, unsigned int count)
 	}
 }
 
-/* Blocks of one provider behind as many recordings of another */
+/* Blocks of one provider after the recordings of another */
 static void make_providers(struct fx *fx, unsigned int count)
 {
 	unsigned int i;
@@ -218,7 +219,7 @@ static int file_of(struct fx *fx)
 	return fd;
 }
 
-/* Events that are shown; those that are waited for come after few attempts or never */
+/* The number of events shown; stop after many attempts without one */
 static unsigned int show(void)
 {
 	unsigned int events = 0, attempts = 0;
@@ -261,7 +262,7 @@ static void followed(void)
 	grows("names", steps_following, make_followed_names);
 }
 
-/* Notes do not wait to be shown: more of them than may wait hold nothing up */
+/* More notes than fit into the reader's memory do not block it: notes do not wait to be shown */
 static void many_notes(void)
 {
 	static const struct tb_follow_options little = { .hold_ms = SHORT_MS, .room = 1 << 20 };
@@ -289,7 +290,7 @@ static void many_notes(void)
 	fx_free(&fx);
 }
 
-/* Each symbol is found, in whichever order blocks tell them */
+/* Each symbol is found, in any order of the blocks */
 static void symbols_found(void)
 {
 	unsigned int i;
@@ -321,7 +322,7 @@ static void symbols_found(void)
 
 /* ---- what is found ---- */
 
-/* Told out of order, repeated later: the repetition is no repetition of the latest one */
+/* Selections come out of order; one repeats an earlier one, but not the latest */
 static void selections_in_order(void)
 {
 	static const struct { uint64_t time; uint32_t first; } told[] = {
@@ -357,7 +358,7 @@ static void selections_in_order(void)
 	fx_free(&fx);
 }
 
-/* Load ids that differ in their last byte are of two recordings */
+/* Load ids that differ in their last byte belong to two recordings */
 static void keys_whole(void)
 {
 	struct tb_init init = {
@@ -386,10 +387,10 @@ static const struct test tests[] = {
 	{ "records of durable blocks: steps grow with their number", durable_records },
 	{ "many recordings in a file: steps grow with their number", many_recordings },
 	{ "records of a trace that is followed: steps grow with their number", followed },
-	{ "more notes than may wait are no reason to wait", many_notes },
-	{ "symbols that are told block by block", symbols_found },
-	{ "selections that are told out of order", selections_in_order },
-	{ "recordings that differ in the end of their load id alone", keys_whole },
+	{ "more notes than fit into memory do not block the reader", many_notes },
+	{ "symbols of many blocks are found", symbols_found },
+	{ "selections out of order", selections_in_order },
+	{ "load ids that differ in their last byte", keys_whole },
 };
 
 TEST_MAIN(tests)

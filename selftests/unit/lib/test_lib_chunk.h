@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What programs write, made by hand for the tests: chunks record by record, as
- * linux/tracebuf_producer.h describes them, and as the kernel puts them into a ring.
+ * Makes records of programs for tests: chunks record by record, as linux/tracebuf_producer.h
+ * describes them, and as the kernel puts them into a ring.
  */
 #ifndef TEST_LIB_CHUNK_H
 #define TEST_LIB_CHUNK_H
@@ -14,7 +14,7 @@ struct fx_chunk {
 	size_t bytes;
 };
 
-/* A piece of chunk number @id of a writer, whose thread is @tid; @first: number of its first record */
+/* Begin a piece of chunk @id of @writer; @first: the number of its first record */
 static inline void fx_chunk(struct fx_chunk *chunk, uint32_t producer,
 			    unsigned int writer, uint32_t id, uint64_t first)
 {
@@ -29,13 +29,13 @@ static inline void fx_chunk(struct fx_chunk *chunk, uint32_t producer,
 	chunk->head.first = first;
 }
 
-/* Words behind the head of a record */
+/* Words after the head of a record */
 #define FX_WORDS(...) \
 	(const uint64_t[]){ __VA_ARGS__ }, \
 	sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
 #define FX_NO_WORDS NULL, 0
 
-/* Offset of the record in the chunk */
+/* Add a record; return its offset in the chunk */
 static inline uint32_t fx_record(struct fx_chunk *chunk, int type,
 				 unsigned int flags, uint32_t id, uint64_t time,
 				 const uint64_t *words, size_t count)
@@ -68,7 +68,7 @@ static inline void fx_name(struct fx_chunk *chunk, uint32_t id, int kind,
 		  (uint64_t)kind << 16 | length, words, (length + 7) / 8);
 }
 
-/* The record is at most 200 bytes of text */
+/* The text has at most 200 bytes */
 static inline void fx_mark(struct fx_chunk *chunk, uint64_t time,
 			   const char *text)
 {
@@ -84,7 +84,7 @@ static inline uint64_t fx_arg(uint32_t name, int type)
 	return name | (uint64_t)type << 32;
 }
 
-/* The kernel takes it */
+/* The kernel accepts the piece: put it into the ring */
 static inline bool fx_take(struct fx *fx, unsigned int cpu, uint64_t time,
 			   const struct fx_chunk *chunk)
 {
@@ -96,7 +96,7 @@ static inline bool fx_take(struct fx *fx, unsigned int cpu, uint64_t time,
 			    sizeof(chunk->head) + chunk->bytes);
 }
 
-/* What comes next of the same chunk */
+/* Begin the next piece of the same chunk */
 static inline void fx_continue(struct fx_chunk *chunk)
 {
 	chunk->head.offset += (uint16_t)chunk->bytes;

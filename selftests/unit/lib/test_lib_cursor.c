@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: the cursor - order, losses, full times, whose an event is,
- * what is known of threads, and the clock.
+ * A program that reads a trace gets all events in the order of their times, the losses at their
+ * places, and for each event its full time, thread and name. If this fails, every tool shows
+ * events in a wrong order, of a wrong thread, or hides losses.
  */
 #include <errno.h>
 #include "test_lib_fixture.h"
@@ -68,7 +69,7 @@ static void merge_order(void)
 	close_all(&fx);
 }
 
-/* The upper half: from the header, then from TIME elements */
+/* A reader takes the upper half of a time from the block's header, then from TIME elements */
 static void full_times(void)
 {
 	static const uint64_t times[] = {
@@ -98,7 +99,7 @@ static void full_times(void)
 	close_all(&fx);
 }
 
-/* A loss comes between the events before and after it, on its CPU */
+/* A loss is shown between the events before and after it, on its CPU */
 static void losses(void)
 {
 	struct tb_gap gap = { 1200, 34, 4, 2100, 2900, 0 };
@@ -141,7 +142,7 @@ static void losses(void)
 	close_all(&fx);
 }
 
-/* Three blocks on two CPUs; CPU 0 drops 7 events after its last one */
+/* Three blocks on two CPUs; CPU 0 drops 7 events after its last block */
 static void make_end(struct fx *fx)
 {
 	unsigned int i;
@@ -160,7 +161,7 @@ static void make_end(struct fx *fx)
 	fx->rings[0].dropped += 7;
 }
 
-/* From the first of them until the end nothing is known of the CPU, whatever others do meanwhile */
+/* CPU 0 is unknown from its first drop to the end, even if other CPUs have events meanwhile */
 static void end_of_a_ring(void)
 {
 	struct tb_view view;
@@ -182,14 +183,14 @@ static void end_of_a_ring(void)
 	CHECK_NUMBER(view.lost.first, 2100);
 	CHECK_NUMBER(view.lost.last, 9000);
 	CHECK(tb_cursor_next(cursor, &view) == 0);
-	/* also for who comes later */
+	/* a reader that seeks behind the drop sees the loss, too */
 	CHECK(!tb_cursor_seek(cursor, 8500));
 	CHECK(tb_cursor_next(cursor, &view) == 1 && view.kind == TB_VIEW_LOST);
 	CHECK(view.ticks == 9000 && view.lost.first == 2100 && view.lost.dropped == 7);
 	close_all(&fx);
 }
 
-/* How many losses there are with these totals, of a snapshot, for CPU 0 */
+/* The number of losses that a cursor shows for CPU 0 with these totals of a snapshot */
 static unsigned int losses_with(unsigned int flags, int blocks, unsigned int again)
 {
 	unsigned int losses = 0;
@@ -197,7 +198,7 @@ static unsigned int losses_with(unsigned int flags, int blocks, unsigned int aga
 	struct fx fx;
 
 	make_end(&fx);
-	/* another snapshot before this one */
+	/* totals of an earlier snapshot */
 	fx.rings[0].sequence--;
 	fx_totals_at(&fx, 0, TB_TOTALS_SNAPSHOT, 1500, 1200, 1300);
 	fx.rings[0].sequence = (uint64_t)(2 + blocks);
@@ -218,7 +219,7 @@ static unsigned int losses_with(unsigned int flags, int blocks, unsigned int aga
 	return losses;
 }
 
-/* Counts that are of this snapshot tell of its end; others, and a ring that went on, do not */
+/* Totals of this snapshot show a loss at its end; others, or those of a continued ring, do not */
 static void end_of_a_snapshot(void)
 {
 	CHECK_NUMBER(losses_with(0, 0, 1), 1);
@@ -228,7 +229,7 @@ static void end_of_a_snapshot(void)
 	CHECK_NUMBER(losses_with(0, 0, 0), 0);
 }
 
-/* A CPU of which no block is left: all that is known of it is what is missing */
+/* A CPU without any block left: the reader knows nothing but its loss */
 static void nothing_but_an_end(void)
 {
 	struct tb_view view;
@@ -259,7 +260,7 @@ static uint32_t next_tid(void)
 	return view.tid;
 }
 
-/* Simple events: header, then switches (wide and compact), then composites */
+/* The thread of a simple event: from the header, then from switches, then from composite events */
 static void whose_event(void)
 {
 	struct fx_switch event = fx_switch("a", 10, 1, "b", 20);
@@ -273,7 +274,7 @@ static void whose_event(void)
 	fx_simple(&fx, 0, FX_SOFTIRQ, 101, 0);			/* 10 */
 	fx_composite(&fx, 0, FX_SWITCH, 102, 10, &event, sizeof(event)); /* 10 */
 	fx_simple(&fx, 0, FX_SOFTIRQ, 103, 0);			/* 20 */
-	/* still from the old thread: does not bring it back */
+	/* the old thread, after its switch: it does not become the current one */
 	fx_composite(&fx, 0, FX_WAKEUP, 104, 10, wakeup, sizeof(wakeup)); /* 10 */
 	fx_simple(&fx, 0, FX_SOFTIRQ, 105, 0);			/* 20 */
 	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 106,			/* 20 */
@@ -287,11 +288,11 @@ static void whose_event(void)
 	fx_close(&fx, 0);
 	fx_open(&fx, 0, 300, 20, &gap);	/* anything happened in between */
 	fx_simple(&fx, 0, FX_SOFTIRQ, 301, 0);			/* gap, 20 */
-	/* what was known of switches before the gap is void */
+	/* the gap makes earlier switches void */
 	fx_composite(&fx, 0, FX_WAKEUP, 302, 50, wakeup, sizeof(wakeup)); /* 50 */
 	fx_composite(&fx, 0, FX_WAKEUP, 303, 20, wakeup, sizeof(wakeup)); /* 20 */
 	fx_simple(&fx, 0, FX_SOFTIRQ, 304, 0);			/* 20 */
-	/* a switch says who was there */
+	/* a switch names the thread that it leaves */
 	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 305,			/* 55 */
 		  fx_switch_compact(55, 60, 1, 120, 120));
 	fx_simple(&fx, 0, FX_SOFTIRQ, 306, 0);			/* 60 */
@@ -404,7 +405,7 @@ static void many_threads(void)
 	close_all(&fx);
 }
 
-/* Durable events that belong to the flow come by in it */
+/* Durable events that have a time of their own appear among the others */
 static void durable_flow(void)
 {
 	struct tb_view view;
@@ -432,7 +433,7 @@ static void durable_flow(void)
 	close_all(&fx);
 }
 
-/* A later dump names threads nobody knew from the start on, and others from then on */
+/* A later dump names threads unknown so far from the start, and renames others from its time */
 static void dumped_again(void)
 {
 	struct tb_threads_lost lost = { .records = 3, .first = 150, .last = 190 };
@@ -460,14 +461,14 @@ static void dumped_again(void)
 	lost = (struct tb_threads_lost){ };
 	CHECK(tb_trace_threads_lost(trace, &lost));
 	CHECK(lost.records == 3 && lost.first == 150 && lost.last == 190 && !lost.before);
-	/* the same from a time on */
+	/* the same after a seek */
 	CHECK(tb_cursor_seek(cursor, 250) == 0);
 	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 300);
 	CHECK_TEXT(view.comm, "after");
 	close_all(&fx);
 }
 
-/* The same as without a choice, but for what is left out; and less is looked into */
+/* A choice changes nothing but what it leaves out, and the cursor looks into fewer blocks */
 static void chosen(void)
 {
 	static const unsigned char cpus[FX_CPUS] = { 0, 1 };
@@ -510,7 +511,7 @@ static void chosen(void)
 		CHECK(tb_cursor_next(cursor, &view) == 1);
 		CHECK_NUMBER(view.ticks, want.ticks);
 		CHECK_NUMBER(view.id, want.id);
-		/* who runs is taken from the switches in between */
+		/* the thread is known from switches that are left out */
 		CHECK_NUMBER(view.tid, want.tid);
 		CHECK(view.payload == want.payload);
 		count++;
@@ -568,7 +569,7 @@ static void clock_lines(void)
 	close_all(&fx);
 }
 
-/* A file can say any numbers: the distance of two clocks from others as far as can be */
+/* Times of clocks at the limits of their range do not overflow */
 static void clock_extremes(void)
 {
 	static const uint64_t boottimes[] = {
@@ -590,7 +591,7 @@ static void clock_extremes(void)
 	close_all(&fx);
 }
 
-/* Records in rolling blocks count, those read slowly do not */
+/* Clock records in rolling blocks count; records that took long to read do not */
 static void clock_records(void)
 {
 	struct tb_clock_sync sync = { .clock = 3000000, .monotonic = 6000000 };
@@ -619,7 +620,7 @@ static void clock_records(void)
 	close_all(&fx);
 }
 
-/* The cursor's ns are those of tb_trace_ns() on every piece of the line */
+/* The cursor computes the same ns as tb_trace_ns() on every segment */
 static void clock_in_cursor(void)
 {
 	struct tb_view view;
@@ -653,18 +654,18 @@ static const struct test tests[] = {
 	{ "cursor: upper half of the time", full_times },
 	{ "cursor: losses at their place and after the end", losses },
 	{ "cursor: the end of a ring is a loss", end_of_a_ring },
-	{ "cursor: and that of a snapshot, by its own counts", end_of_a_snapshot },
+	{ "cursor: the totals of a snapshot tell its end", end_of_a_snapshot },
 	{ "cursor: a CPU without a block", nothing_but_an_end },
-	{ "cursor: whose a simple event is", whose_event },
+	{ "cursor: the thread of a simple event", whose_event },
 	{ "cursor: threads as they are made and renamed", threads },
 	{ "cursor: thousands of threads", many_threads },
 	{ "cursor: durable events in the flow of time", durable_flow },
-	{ "cursor: threads that are told of again after a loss", dumped_again },
+	{ "cursor: threads that are dumped again after a loss", dumped_again },
 	{ "cursor: only the events that are chosen", chosen },
 	{ "clock: lines between records and beyond", clock_lines },
-	{ "clock: numbers as large as can be", clock_extremes },
+	{ "clock: values at the limits of their range", clock_extremes },
 	{ "clock: records in rolling blocks, and slow ones", clock_records },
-	{ "clock: the cursor's ns", clock_in_cursor },
+	{ "clock: the cursor has the ns of the trace", clock_in_cursor },
 };
 
 TEST_MAIN(tests)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf and the tool: stacks and counters behind events, symbols in
- * notes, what rules kept out - whole, and damaged.
+ * A user sees the stacks and counters of each event, names of functions, and how many events rules
+ * have suppressed. Damaged stacks, counters and notes are reported, and never make a reader leave
+ * the block.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -58,7 +59,7 @@ static void add_symbol(uint64_t start, uint64_t size, const char *name)
 				16 + strlen(name)));
 }
 
-/* Durable at 0, rolling at 16384, durable at 20480, notes at 36864 */
+/* Offsets: durable block 0, rolling block 16384, durable block 20480, notes 36864 */
 enum { ROLLING = 16384, NOTES = 36864 };
 
 static void make(void)
@@ -193,7 +194,7 @@ static void printed(void)
 		  "\tffffffff81000210 [unknown]\n"
 		  "\t    7f0000001000 (user)\n"
 		  "\t    7f0000001100 (user)\n");
-	/* the address is behind the function: the call was its last instruction */
+	/* a return address at the end of a function: the call was its last instruction */
 	CHECK_HAS("\tffffffffc0000100 third+0x100 [module]\n");
 	CHECK_NUMBER(run("verify"), 0);
 	CHECK_HAS("exact");
@@ -203,7 +204,7 @@ static void printed(void)
 	fx_free(&fx);
 }
 
-/* Elements of the rolling block: gap slot 4..7, event, its stacks */
+/* An element of the rolling block: gap slot 4..7, event, its stacks */
 static struct tb_composite *element(unsigned int id, unsigned int number)
 {
 	struct tb_walk walk;
@@ -225,7 +226,7 @@ static void damaged(void)
 	struct stack *stack;
 	struct counts *counts;
 
-	/* more addresses than there are bytes, up to all there can be */
+	/* counts larger than the payload, up to the largest number */
 	make();
 	stack = (struct stack *)(element(TB_EV_STACK, 0) + 1);
 	stack->count = 0xffffffff;
@@ -250,7 +251,7 @@ static void damaged(void)
 	CHECK_NUMBER(run("print"), 0);
 	fx_free(&fx);
 
-	/* too short for what it says first, or of nothing */
+	/* too short for their own head, or empty */
 	make();
 	element(TB_EV_STACK, 1)->length = 4;
 	CHECK_NUMBER(run("verify"), 1);
@@ -266,7 +267,7 @@ static void damaged(void)
 	CHECK_NUMBER(run("print"), 0);
 	fx_free(&fx);
 
-	/* a note without its name, and one of something else */
+	/* a symbol without its name */
 	make();
 	((struct tb_composite *)(fx.data + NOTES + 64))->length = 15;
 	CHECK(!tb_trace_open_memory(fx.data, fx.size, &trace, NULL));
@@ -285,7 +286,7 @@ static void damaged(void)
 	fx_free(&fx);
 }
 
-/* Every byte of the events and of the notes spoilt in turn */
+/* Damage every byte of the events and of the notes in turn */
 static void spoilt(void)
 {
 	static const unsigned char values[] = { 0x00, 0x01, 0x7f, 0xff };
@@ -332,10 +333,10 @@ static void spoilt(void)
 }
 
 static const struct test tests[] = {
-	{ "extras: stacks, counters, symbols, what was kept out", read_all },
+	{ "extras: stacks, counters, symbols, suppressed events", read_all },
 	{ "extras: print and verify", printed },
-	{ "extras: damage is told and not followed", damaged },
-	{ "extras: any byte spoilt", spoilt },
+	{ "extras: damage is reported, and ends its element", damaged },
+	{ "extras: any byte damaged", spoilt },
 };
 
 int main(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: fields by description, and events as text.
+ * Fields have the values that the kernel recorded, also as text, and a field that lies outside of
+ * its event is refused. If this fails, all tools show wrong values, or read foreign memory.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -105,7 +106,7 @@ static void every_kind(void)
 	close_all();
 }
 
-/* What points or reaches outside of the payload is refused */
+/* A field that points or reaches outside of the payload is refused */
 static void outside(void)
 {
 	struct fx_odd event = odd_event();
@@ -136,7 +137,7 @@ static void outside(void)
 	close_all();
 }
 
-/* What a driver has put nothing into, and what has no bytes */
+/* Dynamic fields that a driver has not filled in, and fields without bytes */
 static void empty(void)
 {
 	struct fx_odd event = odd_event();
@@ -208,7 +209,7 @@ static void task_states(void)
 		CHECK(strlen(tb_task_state(0x1ff, buffer, i)) < i);
 }
 
-/* Like snprintf(): the wanted length, and what fits, terminated */
+/* Like snprintf(): return the wanted length, and write what fits, terminated */
 static void short_buffers(void)
 {
 	struct fx_odd event = odd_event();
@@ -237,7 +238,7 @@ static void short_buffers(void)
 	close_all();
 }
 
-/* Descriptions that lie are refused, with the place */
+/* Inconsistent descriptions are refused, with the place */
 static void wrong_descriptions(void)
 {
 	static const struct {
@@ -305,12 +306,12 @@ static void names(void)
 
 static const struct test tests[] = {
 	{ "field: every kind", every_kind },
-	{ "field: nothing outside of the payload", outside },
-	{ "field: what is empty, and what was not filled in", empty },
+	{ "field: a field outside of the payload is refused", outside },
+	{ "field: empty fields, and fields that were not filled in", empty },
 	{ "text: system calls, softirqs, states, escapes", nice_values },
 	{ "text: task states", task_states },
 	{ "text: short buffers", short_buffers },
-	{ "format: descriptions that lie", wrong_descriptions },
+	{ "format: inconsistent descriptions", wrong_descriptions },
 	{ "names: recorded and built-in", names },
 };
 

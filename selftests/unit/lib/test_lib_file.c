@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: opening files - whole, cut off, foreign, damaged, put together
- * from several - and the walk over elements.
+ * A user can read everything of a file that is whole before its damage or its end: cut off,
+ * foreign bytes, several recordings, pieces out of order. The tool says what is damaged and where,
+ * and no file makes it crash or hang.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -105,7 +106,7 @@ static void other_version(void)
 	fx_free(&fx);
 }
 
-/* Wherever it is cut, what is whole before can be read, and the place is told */
+/* Cut at any place, the whole blocks before it are readable, and the place is reported */
 static void cut_anywhere(void)
 {
 	struct tb_trace *trace;
@@ -116,7 +117,7 @@ static void cut_anywhere(void)
 
 	small_trace(&fx);
 	for (size = 16384; size < fx.size; size += 8) {
-		copy = malloc(size);	/* so that ASan sees its end */
+		copy = malloc(size);	/* of this size, so that ASan sees its end */
 		assert(copy);
 		memcpy(copy, fx.data, size);
 		CHECK(tb_trace_open_memory(copy, size, &trace, &error) == 0);
@@ -184,7 +185,7 @@ static void wrong_headers(void)
 	fx_free(&fx);
 }
 
-/* The walk ends with the reason, and never leaves the block */
+/* The walk ends with a reason, and never leaves the block */
 static void wrong_elements(void)
 {
 	static const struct {
@@ -218,7 +219,7 @@ static void wrong_elements(void)
 	}
 }
 
-/* Reserved and never committed: stepped over by its length */
+/* The walk steps over an element that was reserved and never committed, by its length */
 static void reserved_elements(void)
 {
 	struct tb_trace *trace;
@@ -241,7 +242,7 @@ static void reserved_elements(void)
 	fx_free(&fx);
 }
 
-/* A damaged block costs its own rest, not the others */
+/* A damaged block costs its own rest, not other blocks */
 static void damaged_block(void)
 {
 	const struct tb_error *fault;
@@ -294,7 +295,7 @@ static void two_recordings(void)
 	fx_free(&fx);
 }
 
-/* Pieces put together in another order, one of them twice */
+/* Pieces of the file in another order, one of them twice */
 static void pieces_out_of_order(void)
 {
 	unsigned char *mixed;
@@ -317,7 +318,7 @@ static void pieces_out_of_order(void)
 	fx_free(&fx);
 }
 
-/* Without its beginning: events without names, ticks for times */
+/* A file without its beginning: events have no names, times are in ticks */
 static void headless(void)
 {
 	struct tb_trace *trace;
@@ -371,7 +372,7 @@ static void from_pipe(void)
 	fx_free(&fx);
 }
 
-/* Every byte of a small trace spoilt in turn: no crash, no endless loop */
+/* Damage every byte of a small trace in turn: no crash, no endless loop */
 static void spoilt_bytes(void)
 {
 	static const unsigned char values[] = { 0x00, 0x01, 0x7f, 0xff };
@@ -413,16 +414,16 @@ static const struct test tests[] = {
 	{ "file: not a trace, empty, missing, a directory", not_a_trace },
 	{ "file: unknown version is refused", other_version },
 	{ "file: cut anywhere, the rest is readable", cut_anywhere },
-	{ "file: foreign bytes at the end are told with their place", foreign_tail },
+	{ "file: foreign bytes at the end are reported with their place", foreign_tail },
 	{ "file: from a pipe", from_pipe },
 	{ "file: several recordings", two_recordings },
 	{ "file: pieces out of order and twice", pieces_out_of_order },
 	{ "file: without its beginning", headless },
-	{ "block: impossible headers are refused", wrong_headers },
-	{ "element: damage is told and not followed", wrong_elements },
+	{ "block: invalid headers are refused", wrong_headers },
+	{ "element: damage ends the walk with a reason", wrong_elements },
 	{ "element: reserved ones are stepped over", reserved_elements },
-	{ "cursor: goes on after a damaged block", damaged_block },
-	{ "file: any byte spoilt", spoilt_bytes },
+	{ "cursor: continues after a damaged block", damaged_block },
+	{ "file: any byte damaged", spoilt_bytes },
 };
 
 TEST_MAIN(tests)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: filters - each operator, what binds how, what is wrong and
- * where.  Random expressions are in test_lib_filter_random.c.
+ * A filter passes exactly the events that its expression describes, in the library and in the
+ * kernel; a wrong expression is refused, with the place and a hint. If this fails, recordings lack
+ * events that the user wanted. Random expressions are in test_lib_filter_random.c.
  */
 #include <errno.h>
 #include "test_lib_filter_run.h"
 
-/* Is the fixture's event let through?  -1: does not compile */
+/* Does the filter @text pass the fixture's event? -1: it does not compile */
 static int passes(unsigned int id, const void *payload, size_t bytes,
 		  const char *text)
 {
@@ -40,7 +41,7 @@ static void expect(unsigned int id, const void *payload, size_t bytes,
 #define EXPECT(id, payload, bytes, wanted) \
 	expect(id, payload, bytes, wanted, sizeof(wanted) / sizeof(wanted[0]))
 
-/* bash 100 -> cat 200, prev_state 1, both of priority 120 */
+/* The event: bash 100 -> cat 200, prev_state 1, both of priority 120 */
 static void operators(void)
 {
 	static const struct expectation wanted[] = {
@@ -93,12 +94,12 @@ static void operators(void)
 static void binding(void)
 {
 	static const struct expectation wanted[] = {
-		/* && before || */
+		/* && binds before || */
 		{ "prev_pid == 100 || prev_pid == 1 && prev_pid == 2", 1 },
 		{ "(prev_pid == 100 || prev_pid == 1) && prev_pid == 2", 0 },
 		{ "prev_pid == 1 && prev_pid == 2 || next_pid == 200", 1 },
 		{ "prev_pid == 1 && (prev_pid == 2 || next_pid == 200)", 0 },
-		/* ! is for the comparison after it */
+		/* ! applies to the comparison after it */
 		{ "!prev_pid == 1", 1 }, { "!prev_pid == 100", 0 },
 		{ "!!prev_pid == 100", 1 }, { "! ! ! prev_pid == 100", 0 },
 		{ "!(prev_pid == 100 && next_pid == 200)", 0 },
@@ -134,7 +135,7 @@ static void common_fields(void)
 		{ "context & task", 0 }, { "tid == -1", 0 },
 		{ "tid != -1", 1 }, { "uid <= 0xffffffff", 1 },
 	};
-	/* of the event, which has a field of that name */
+	/* an event may have a field with the name of a common one */
 	static const struct expectation wakeup_wanted[] = {
 		{ "comm == 'cat'", 1 }, { "COMM == 'bash'", 1 },
 		{ "comm == 'bash'", 0 },
@@ -172,7 +173,7 @@ static void every_kind(void)
 		.pointer = 0xffff888012345678ull, .mask = { 0, 0x80 },
 		.tiny = -7, .text = "loc\0rel\0\1",
 	};
-	/* a dynamic field that is not there is not like anything */
+	/* an absent dynamic field matches no pattern */
 	static const struct expectation gone_wanted[] = {
 		{ "loc ~ '*'", 0 }, { "loc != 'loc'", 1 }, { "rel == 'rel'", 0 },
 	};
@@ -206,7 +207,7 @@ static void simple_events(void)
 	end();
 }
 
-/* What can never be, or not be, is no test */
+/* Comparisons with a known result become no tests */
 static void constants(void)
 {
 	static const struct {
@@ -342,7 +343,7 @@ static void errors(void)
 	end();
 }
 
-/* @count times @part, joined */
+/* @part repeated @count times, joined by @join */
 static char *repeat(const char *part, const char *join, unsigned int count)
 {
 	size_t used = 0, room = count * (strlen(part) + strlen(join)) + 1;
@@ -377,7 +378,7 @@ static void limits(void)
 	text = repeat("prev_pid == 1", "&&", 100000);
 	CHECK(tb_filter_compile(text, format(FX_SWITCH), &code, &error) == -E2BIG);
 	free(text);
-	/* with patterns as long as they can be the data fill up exactly */
+	/* patterns of the greatest length need the most room for data */
 	text = repeat("prev_comm ~ '0123456789012345678901234567890123456789012345678901234567890*x'",
 		      "&&", TB_TESTS_MAX + 2);
 	CHECK(tb_filter_compile(text, format(FX_SWITCH), &code, &error) == -E2BIG);
@@ -421,12 +422,12 @@ static void one_of(void)
 
 static const struct test tests[] = {
 	{ "filter: each operator", operators },
-	{ "filter: what binds how", binding },
-	{ "filter: what every event has", common_fields },
+	{ "filter: precedence of operators", binding },
+	{ "filter: fields that every event has", common_fields },
 	{ "filter: fields of every kind", every_kind },
 	{ "filter: simple events", simple_events },
-	{ "filter: what is known beforehand", constants },
-	{ "filter: errors and where they are", errors },
+	{ "filter: comparisons with a known result", constants },
+	{ "filter: errors and their places", errors },
 	{ "filter: limits", limits },
 	{ "filter: one of a set of numbers", one_of },
 };

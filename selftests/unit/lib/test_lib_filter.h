@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a row of struct tb_test says of an event, done as plainly as
- * linux/tracebuf.h has it: for the tests of what makes such rows.
+ * Tests of the filter compiler: evaluates rows of struct tb_test as plainly as linux/tracebuf.h
+ * defines them, independent of the library and of the kernel.
  */
 #ifndef TEST_LIB_FILTER_H
 #define TEST_LIB_FILTER_H
@@ -12,7 +12,7 @@
 #include <string.h>
 #include "tracebuf.h"
 
-/* Where an event happens */
+/* The context in which an event occurs */
 struct where {
 	uint32_t tid, tgid, uid, cpu, context;
 	char comm[16];
@@ -76,7 +76,7 @@ static inline uint64_t reference_number(const struct tb_test *test,
 	return value;
 }
 
-/* The bytes of a text, or of dynamic data; false if they are not there */
+/* The bytes of a text, or of dynamic data; false if they lie outside of the payload */
 static inline bool reference_text(const struct tb_test *test,
 				  const unsigned char *payload, size_t bytes,
 				  const char **text, size_t *length)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: filters - random expressions over random events, which must come to the same as the
- * expression itself.
+ * Random filters pass exactly the random events for which evaluate() finds the expression true.
+ * If this fails, some filter passes wrong events.
  */
 #include <stddef.h>
 #include "test_lib_filter_run.h"
@@ -21,7 +21,7 @@ static unsigned int dice(unsigned int sides)
 	return (unsigned int)(random64() >> 33) % sides;
 }
 
-/* Two of everything, so that values meet */
+/* Fields in pairs, so that random values are equal at times */
 struct random_event {
 	int8_t s8;
 	uint8_t u8;
@@ -73,7 +73,7 @@ static wide number_of(const struct random_event *event, unsigned int field)
 	}
 }
 
-/* Mostly at an edge of some size */
+/* Values near the limits of some width, mostly */
 static wide random_value(void)
 {
 	static const unsigned int edges[] = { 0, 7, 8, 10, 15, 16, 31, 32, 63, 64 };
@@ -118,7 +118,7 @@ static struct random_event random_event(void)
 	return event;
 }
 
-/* An expression as a tree; what it means is said by evaluate(), not by the compiler */
+/* An expression as a tree; evaluate() defines its meaning, independent of the compiler */
 struct tree {
 	enum { TREE_NOT, TREE_ALL, TREE_ANY, TREE_NUMBER, TREE_TEXT } kind;
 	struct tree *left, *right;
@@ -217,7 +217,7 @@ static size_t write_number(char *to, wide value)
 			       (unsigned long long)number);
 }
 
-/* As text, with parentheses where they are needed, and sometimes where not */
+/* Write the expression, with the necessary parentheses and some others */
 static size_t write_tree(char *to, const struct tree *tree, int outside)
 {
 	bool closed = (tree->kind == TREE_ANY && outside != TREE_ANY) ||
@@ -296,7 +296,7 @@ static void random_expressions(void)
 		if (test_failures)
 			break;
 	}
-	/* or nothing would have been tested */
+	/* both results must be frequent, or the test proves little */
 	CHECK(passed > run / 10 && passed < run * 9 / 10);
 	CHECK(depends > i / 2);
 	end();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A filter for events of the fixture, and whether it lets one through: as its rows say, and by the
- * kernel's own code, where that is there to be asked.
+ * Compiles a filter for events of the fixture, and runs it: by the plain interpreter of
+ * test_lib_filter.h and, in builds with KERNEL_FILTER, by the kernel's own code.
  */
 #ifndef TEST_LIB_FILTER_RUN_H
 #define TEST_LIB_FILTER_RUN_H
@@ -55,7 +55,7 @@ static const struct where here = {
 };
 
 #ifdef KERNEL_FILTER
-/* The same by the kernel's own code, which also says whether it takes the tests */
+/* Run the filter by the kernel's own code, which also checks the tests */
 static inline bool kernel_run(const struct tb_format *form, const void *payload,
 			      size_t bytes)
 {
@@ -79,7 +79,7 @@ static inline bool kernel_run(const struct tb_format *form, const void *payload,
 		fields[i].size = field->size;
 		fields[i].count = field->count;
 		fields[i].flags = field->flags;
-		/* a char array is one there; STRING is what readers are told */
+		/* the kernel calls a char array an array; only readers are told STRING */
 		if (field->flags & TB_FIELD_STRING && field->count)
 			fields[i].flags |= TB_FIELD_ARRAY;
 		fields[i].bit = field->bit;
@@ -99,7 +99,7 @@ static inline bool kernel_run(const struct tb_format *form, const void *payload,
 }
 #endif
 
-/* Run what was compiled for @form last; by the kernel's own code, too, if it is there */
+/* Run the filter compiled last, for @form; by the kernel's own code, too, if it is built in */
 static inline bool run_code(const struct tb_format *form, const void *payload,
 			    size_t bytes)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traces made by hand, for the tests of the library and of the tool: a writer
- * that puts blocks and events together exactly as linux/tracebuf.h describes
- * them, and the few lines that print test results as TAP.
+ * For tests of the library and the tool: makes traces block by block and event by event, exactly
+ * as linux/tracebuf.h describes them, and prints results as TAP.
  *
- * All memory of a fixture is in it; a failed allocation aborts.
+ * The struct fx owns all memory; a failed allocation aborts.
  */
 #ifndef TEST_LIB_FIXTURE_H
 #define TEST_LIB_FIXTURE_H
@@ -76,7 +75,7 @@ static inline int test_main(const struct test *tests, size_t count)
 		return test_main(tests, sizeof(tests) / sizeof(tests[0])); \
 	}
 
-/* ---- the writer ---- */
+/* ---- blocks ---- */
 
 #define FX_CPUS 8
 #ifndef FX_DURABLE_LOG2
@@ -122,7 +121,7 @@ static inline struct tb_block *fx_block(struct fx *fx, struct fx_ring *ring)
 	return (struct tb_block *)(fx->data + ring->block);
 }
 
-/* Room for @elements in the open block; NULL if there is none */
+/* Room for @elements in the open block; NULL: the block is full */
 static inline void *fx_room(struct fx *fx, struct fx_ring *ring,
 			    unsigned int elements)
 {
@@ -266,7 +265,7 @@ static inline bool fx_composite(struct fx *fx, unsigned int cpu,
 				length);
 }
 
-/* The clock's upper half has moved */
+/* The upper half of the clock has changed */
 static inline bool fx_time(struct fx *fx, unsigned int cpu, uint64_t time)
 {
 	return fx_put_simple(fx, &fx->rings[cpu], TB_EV_TIME, time, time);
@@ -291,7 +290,7 @@ static inline void fx_durable(struct fx *fx, unsigned int id, const void *payloa
 	fx_durable_at(fx, fx->start, id, payload, length);
 }
 
-/* From @time on the events @ids are recorded, up to the first 0 */
+/* The events @ids, up to the first 0, are recorded from @time on */
 static inline void fx_select(struct fx *fx, uint64_t time, const unsigned int *ids)
 {
 	struct {
@@ -392,7 +391,7 @@ static inline void fx_thread(struct fx *fx, uint32_t tid, uint32_t tgid,
 	fx_durable(fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
-/* With the span of those dropped after the last block, and until when the counts go */
+/* @first, @last: the span of events dropped after the last block; @time: when counted */
 static inline void fx_totals_at(struct fx *fx, unsigned int cpu,
 				unsigned int flags, uint64_t time,
 				uint64_t first, uint64_t last)
@@ -542,7 +541,7 @@ static inline uint64_t fx_switch_compact(uint64_t prev, uint64_t next, uint64_t 
 	return prev | next << 22 | bit << 44 | prev_prio << 48 | next_prio << 56;
 }
 
-/* A recording's beginning: 1 tick is 1 ns until fx_sync() says otherwise */
+/* The beginning of a recording: 1 tick is 1 ns until fx_sync() says otherwise */
 static inline void fx_start_recording(struct fx *fx, uint64_t generation)
 {
 	struct tb_init init = {

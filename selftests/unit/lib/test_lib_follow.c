@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: reading a trace while it is made, from a pipe and from a file that grows.
+ * A user who follows a recording (print --follow, a pipe) sees all events in order while it grows,
+ * the same as in the finished file, and soon. If this fails, live output lacks events, or hangs.
  */
 #include "test_lib_follow.h"
 
-/* A trace with all that a cursor can come by but what programs write */
+/* A trace with everything that a cursor can show, except records of programs */
 static void make_all(struct fx *fx)
 {
 	struct fx_switch to = fx_switch("bash", 100, 1, "cc", 200);
@@ -66,7 +67,7 @@ struct writer {
 	size_t step;
 };
 
-/* In pieces of any size, then the end */
+/* Write pieces of random size, then close the pipe */
 static void *write_all(void *data)
 {
 	struct writer *writer = data;
@@ -82,7 +83,7 @@ static void *write_all(void *data)
 	return NULL;
 }
 
-/* All that a file's cursor shows comes through a pipe, in the same order */
+/* A cursor on a pipe shows all that a cursor on the file shows, in the same order */
 static void same_as_file(void)
 {
 	struct tb_trace *whole;
@@ -132,7 +133,7 @@ static void same_as_file(void)
 	fx_free(&fx);
 }
 
-/* Events come while the pipe is open, those of another CPU in between; nobody is asked to wait for the end */
+/* Events are shown while the pipe is open, merged with another CPU's; no call waits for the end */
 static void while_it_is_made(void)
 {
 	struct tb_view view;
@@ -168,7 +169,7 @@ static void while_it_is_made(void)
 	fx_free(&fx);
 }
 
-/* What is not shown, as a thread of the state dump, is no end if nothing else has come */
+/* Blocks without anything to show (a thread of the state dump) are not taken for the end */
 static void hidden_alone(void)
 {
 	struct tb_view view;
@@ -187,7 +188,7 @@ static void hidden_alone(void)
 	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "bash");
 	put_new(ends[1], &fx);
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
-	/* for longer than it is held back */
+	/* wait longer than events are held back */
 	usleep(20000);
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
 	block(&fx, 0, 4000, 1);
@@ -200,7 +201,7 @@ static void hidden_alone(void)
 	fx_free(&fx);
 }
 
-/* Nothing is shown before its time: another CPU may come with something earlier, and does */
+/* An event is held back while another CPU may still deliver an earlier one, and does */
 static void held_back(void)
 {
 	struct tb_view view;
@@ -232,7 +233,7 @@ static void held_back(void)
 	fx_free(&fx);
 }
 
-/* What comes when its time is over is shown all the same, and counted */
+/* An event that comes after its hold time is still shown, and counted as late */
 static void late(void)
 {
 	struct tb_view view;
@@ -294,7 +295,7 @@ static void growing_file(void)
 	fx_free(&fx);
 }
 
-/* Cut off, or foreign bytes: everything before, and where it was */
+/* After a cut or foreign bytes the reader has everything before, and the place of the damage */
 static void broken(void)
 {
 	const struct tb_error *fault;
@@ -359,7 +360,7 @@ static void damaged_event(void)
 	fx_free(&fx);
 }
 
-/* One recording after the other */
+/* Two recordings follow each other in the file */
 static void recordings(void)
 {
 	struct tb_view view;
@@ -393,7 +394,7 @@ static void recordings(void)
 	fx_free(&fx);
 }
 
-/* Another provider's blocks in between are passed over, and that is said */
+/* Blocks of another provider are skipped, and the cursor says so */
 static void foreign_provider(void)
 {
 	struct tb_view view;
@@ -421,7 +422,7 @@ static void foreign_provider(void)
 	fx_free(&fx);
 }
 
-/* Little room: no more is read than fits, everything comes nevertheless, in order */
+/* With little memory the reader reads no more than fits, and still shows everything in order */
 static void little_room(void)
 {
 	struct tb_follow_options options = { .hold_ms = SHORT_MS, .room = 20000 };
@@ -437,7 +438,7 @@ static void little_room(void)
 	assert(!lseek(fd, 0, SEEK_SET));
 	follow(fd, &options);
 	while (next(&view) == 1) {
-		/* what is missing at the end is known when the totals have come */
+		/* a loss at the end of a CPU is known when the totals arrive */
 		CHECK(view.ticks >= last || view.kind == TB_VIEW_LOST);
 		last = view.ticks;
 		count++;
@@ -490,18 +491,18 @@ static void raw(void)
 }
 
 static const struct test tests[] = {
-	{ "through a pipe: the same as from the file", same_as_file },
-	{ "events come while the pipe is open", while_it_is_made },
-	{ "what is not shown is no end", hidden_alone },
+	{ "a pipe shows the same as the file", same_as_file },
+	{ "events are shown while the pipe is open", while_it_is_made },
+	{ "blocks without events to show are no end", hidden_alone },
 	{ "events are held back for those of other CPUs", held_back },
-	{ "what comes too late is shown and counted", late },
+	{ "late events are shown and counted", late },
 	{ "a file that grows", growing_file },
-	{ "cut off, and foreign bytes", broken },
+	{ "a cut, and foreign bytes", broken },
 	{ "a damaged event", damaged_event },
 	{ "one recording after the other", recordings },
-	{ "another provider's blocks", foreign_provider },
-	{ "little room", little_room },
-	{ "blocks and elements as they come", raw },
+	{ "blocks of another provider", foreign_provider },
+	{ "little memory", little_room },
+	{ "blocks and elements as they arrive", raw },
 };
 
 TEST_MAIN(tests)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Following a trace in tests.
- *
- * Nothing depends on how long anything takes: what is to be held back is held back for a thousand
- * seconds, what is to be shown is waited for.
+ * Follows a trace, for tests. No test depends on time: hold times are either practically infinite
+ * or very short, and tests wait for what must appear.
  */
 #ifndef TEST_LIB_FOLLOW_H
 #define TEST_LIB_FOLLOW_H
@@ -15,9 +13,9 @@
 #include <unistd.h>
 #include "test_lib_fixture.h"
 
-#define LONG_MS	 UINT32_MAX	/* longer than the machine has been on, too */
+#define LONG_MS	 UINT32_MAX	/* longer than the uptime of the machine, too */
 #define SHORT_MS 1
-#define DEADLINE 60000		/* ms; what has not come by then does not */
+#define DEADLINE 60000		/* ms to wait for an event before the test fails */
 
 static struct tb_trace *trace;
 static struct tb_cursor *cursor;
@@ -42,7 +40,7 @@ static inline void unfollow(void)
 	tb_trace_close(trace);
 }
 
-/* The next event, waited for */
+/* Wait for the next event */
 static inline int next(struct tb_view *view)
 {
 	int result;
@@ -64,7 +62,7 @@ static inline void put(int fd, const void *data, size_t size)
 	}
 }
 
-/* What has been made since the last time */
+/* Write what the fixture has got since the last call */
 static inline void put_new(int fd, struct fx *fx)
 {
 	static const struct fx *last;

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: reading a trace while it is made from a device, which is one of our own here: what the
- * library asks of the kernel is answered below (--wrap).
+ * A program that reads a device while it records gets all events in order, also those in buffers
+ * that are not complete, and returns each block once. The test itself is the device: it answers
+ * what the library asks of the kernel (--wrap).
  */
 #include "test_lib_follow.h"
 
 #define DEVICE ((struct tb_device *)&device)
 
 /*
- * Blocks that are complete can be taken; the rest is in open ones, which a flush completes.  The kernel's
- * order: those of each ring one after the other.
+ * Complete blocks can be acquired; a flush completes the open ones. As in the kernel, the blocks of
+ * each ring come in their order.
  */
 static struct {
 	struct fx fx;
 	struct { size_t at; bool taken, held; } blocks[512];
 	unsigned int nr, flushes, held;
 	bool     stopped;
-	bool     withheld;		/* complete blocks are not given yet */
+	bool     withheld;		/* complete blocks cannot be acquired yet */
 	int      fail;
 	int      ends[2];
 	struct { unsigned int cpu; uint64_t time; unsigned int count; } open[8];
@@ -125,7 +126,7 @@ int __wrap_tb_device_release(struct tb_device *of, const struct tb_ref *refs,
 				CHECK(device.blocks[j].held);
 				device.blocks[j].held = false;
 				device.held--;
-				/* whoever has given it back must not look at it */
+				/* the reader must not use a block that it has released */
 				memset(device.fx.data + refs[i].offset + 64, 0xee, 256);
 			}
 	return (int)count;
@@ -155,7 +156,7 @@ static void device_close(void)
 	fx_free(&device.fx);
 }
 
-/* A device that always has something to wait for: its descriptor is readable, waiting costs nothing */
+/* The descriptor of this device is always readable, so that waiting takes no time */
 static void open_device(const struct tb_follow_options *options)
 {
 	struct tb_error error = { 0 };
@@ -164,7 +165,7 @@ static void open_device(const struct tb_follow_options *options)
 	CHECK(!tb_cursor_open(trace, &cursor));
 }
 
-/* What lies in open buffers is asked for, and comes before what was shown to be later */
+/* The reader flushes open buffers, and shows their events before later ones */
 static void from_device(void)
 {
 	struct tb_view view;
@@ -184,7 +185,7 @@ static void from_device(void)
 	CHECK_NUMBER(device.held, 0);
 	CHECK_NUMBER(tb_cursor_late(cursor), 0);
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
-	/* stopped: the rest, the totals, the end */
+	/* the recording has stopped: the rest, the totals, the end */
 	block(&device.fx, 1, 3000, 1);
 	device.fx.rings[1].dropped = 4;
 	fx_totals(&device.fx, 1);
@@ -198,7 +199,7 @@ static void from_device(void)
 	device_close();
 }
 
-/* Not more often than events may be held back, and never for what is shown anyway */
+/* The reader flushes at most once in a hold time, and never for events that it can show anyway */
 static void device_flushes(void)
 {
 	struct tb_view view;
@@ -208,7 +209,7 @@ static void device_flushes(void)
 	block(&device.fx, 0, 2000, 5);
 	device_add();
 	open_device(&holding);
-	/* the first flush is at once */
+	/* the first flush is immediate */
 	for (i = 0; i < 5; i++)
 		CHECK(tb_cursor_next(cursor, &view) == 1);
 	CHECK_NUMBER(device.flushes, 1);
@@ -227,7 +228,7 @@ static void device_flushes(void)
 	device_close();
 }
 
-/* The kernel keeps complete blocks back until it has told of threads: a flush is not over before */
+/* The kernel holds blocks back until it has described threads: until then a flush is not over */
 static void device_withholds(void)
 {
 	struct tb_view view;
@@ -242,7 +243,7 @@ static void device_withholds(void)
 	block(&device.fx, 0, 3000, 5);
 	device_add();
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), (unsigned long long)-EAGAIN);
-	/* the rest, when it is asked for, is there and is not given */
+	/* a flush has completed the rest, but it cannot be acquired yet */
 	device.open[0].cpu = 1;
 	device.open[0].time = 2500;
 	device.open[0].count = 2;
@@ -278,10 +279,10 @@ static void device_fails(void)
 }
 
 static const struct test tests[] = {
-	{ "from the device: flushed, taken, given back", from_device },
-	{ "from the device: how often it is flushed", device_flushes },
-	{ "from the device: what is withheld", device_withholds },
-	{ "from the device: an error", device_fails },
+	{ "device: blocks are flushed, acquired, released", from_device },
+	{ "device: how often the reader flushes", device_flushes },
+	{ "device: blocks that the kernel holds back", device_withholds },
+	{ "device: an error", device_fails },
 };
 
 TEST_MAIN(tests)

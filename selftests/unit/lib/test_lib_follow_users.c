@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: what programs write in a trace that is followed, as it comes: when it is shown, in
- * which order, and what becomes of many writers and of many pieces.  That at the end all is as
- * in a file is what test_lib_sequence compares for each of its traces.
+ * A user who follows a recording sees the records of programs soon, in order, from any number of
+ * writers; a piece that is late or missing delays them only so long. test_lib_sequence.c compares
+ * the final result of following with the file for each of its traces.
  */
 #include "test_lib_users.h"
 
-#define DEADLINE 60000		/* ms; what has not come by then does not */
+#define DEADLINE 60000		/* ms to wait for an event before the test fails */
 
 static struct tb_trace *trace;
 static struct tb_cursor *cursor;
@@ -32,7 +32,7 @@ static void finish(struct fx *fx)
 	fx_free(fx);
 }
 
-/* What has been made since the last time */
+/* Send what the fixture has got since the last call */
 static void send(struct fx *fx)
 {
 	ssize_t done;
@@ -43,7 +43,7 @@ static void send(struct fx *fx)
 	}
 }
 
-/* One mark in a chunk of its own, in a block of its own */
+/* Send one mark, in a chunk and a block of its own */
 static void send_mark(struct fx *fx, unsigned int cpu, unsigned int writer, uint32_t id,
 		      uint64_t time, const char *text)
 {
@@ -57,7 +57,7 @@ static void send_mark(struct fx *fx, unsigned int cpu, unsigned int writer, uint
 	send(fx);
 }
 
-/* The next that a program wrote, waited for; 0 the end */
+/* Wait for the next record of a program; 0: the end */
 static int next_user(struct tb_view *view)
 {
 	int result;
@@ -98,7 +98,7 @@ static void as_they_come(void)
 	finish(&fx);
 }
 
-/* Pieces that were taken on several CPUs come in any order */
+/* Pieces accepted on several CPUs arrive in any order */
 static void in_order(void)
 {
 	struct tb_view view;
@@ -121,7 +121,7 @@ static void in_order(void)
 	finish(&fx);
 }
 
-/* A piece that never comes is waited for, but not for ever */
+/* The reader waits for a missing piece, but not forever */
 static void missing(void)
 {
 	struct tb_view view;
@@ -140,7 +140,7 @@ static void missing(void)
 	finish(&fx);
 }
 
-/* Names of one writer for another, told again; a slice that is patched before it is shown */
+/* Names that another writer announces, again; a slice that is patched before it is shown */
 static void names_and_patches(void)
 {
 	struct fx_chunk chunk;
@@ -176,7 +176,7 @@ static void names_and_patches(void)
 	finish(&fx);
 }
 
-/* Writers come and write on, one behind the other, while others are shown */
+/* Writers appear and continue in turn, while the reader shows others */
 static void many(void)
 {
 	enum { WRITERS = 50, ROUNDS = 40 };
@@ -207,7 +207,7 @@ static void many(void)
 	finish(&fx);
 }
 
-/* Closed while some wait and some have not been shown: nothing is left (AddressSanitizer) */
+/* Closing with records waiting and not shown leaks nothing (AddressSanitizer) */
 static void closed_early(void)
 {
 	struct tb_view view;
@@ -224,7 +224,7 @@ static void closed_early(void)
 }
 
 static const struct test tests[] = {
-	{ "programs' records as they come", as_they_come },
+	{ "records of programs as they arrive", as_they_come },
 	{ "pieces of several CPUs, in any order", in_order },
 	{ "a piece that is missing", missing },
 	{ "names and patches", names_and_patches },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading a packed trace: frames are unpacked when their blocks are looked at, and given up again;
- * what is read is what was packed, in all orders, by several readers at a time.
+ * A user reads a packed trace as if it were not packed: in any order, by several threads, in
+ * little memory. Readers unpack a frame when they need one of its blocks, and release it later. If
+ * this fails, packed traces show other events, or take as much memory as unpacked ones.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include "test_lib_fixture.h"
 
 #define LOG2	14	/* blocks of 16 KiB: several pages */
-#define BLOCKS	60	/* of CPUs, a frame each */
+#define BLOCKS	60	/* rolling blocks, a frame each */
 
 /* ---- traces ---- */
 
@@ -35,7 +36,7 @@ static void add_block(struct fx *fx, unsigned int cpu, uint64_t time)
 	fx_close(fx, cpu);
 }
 
-/* Two CPUs in turn; durable blocks at both ends */
+/* Two CPUs in turn, between durable blocks */
 static void add_blocks(struct fx *fx)
 {
 	unsigned int i;
@@ -49,7 +50,7 @@ static void add_blocks(struct fx *fx)
 	fx_durable_end(fx);
 }
 
-/* Each block of it becomes a frame */
+/* Pack each block as a frame */
 static void pack(struct packed *packed)
 {
 	struct tb_packer *packer = tb_packer_open(1);
@@ -89,7 +90,7 @@ static struct tb_trace *open_packed(const struct packed *packed)
 	return trace;
 }
 
-/* Frames that are in memory, or pinned */
+/* The number of frames in memory; below, of pinned frames */
 static unsigned int in_memory(const struct tb_trace *trace)
 {
 	unsigned int count = 0;
@@ -110,7 +111,7 @@ static unsigned int pinned(const struct tb_trace *trace)
 	return count;
 }
 
-/* Pages of the unpacked trace that take memory */
+/* The number of resident pages of the unpacked trace */
 static size_t pages_in_memory(const struct tb_trace *trace)
 {
 	size_t pages = trace->frames->range_bytes / 4096, count = 0, i;
@@ -125,7 +126,7 @@ static size_t pages_in_memory(const struct tb_trace *trace)
 
 /* ---- tests ---- */
 
-/* Each event of both, one after the other; returns how many */
+/* Compare all events of both traces; return how many */
 static unsigned int same_events(struct tb_trace *one, struct tb_trace *two, unsigned int most)
 {
 	struct tb_cursor *first, *second;
@@ -165,7 +166,7 @@ static void in_order(void)
 	CHECK_NUMBER(trace->frames->nr_frames, packed.frames);
 	CHECK_NUMBER(in_memory(trace), 0);
 	for (i = 0; i < 3; i++) {
-		/* pinned: a frame of each CPU, and that of the last event; unpinned: four */
+		/* pinned: a frame of each CPU, and the frame of the last event; unpinned: four */
 		CHECK_NUMBER(same_events(plain, trace, 7), BLOCKS * 500);
 		CHECK_NUMBER(pinned(trace), 0);
 		CHECK(in_memory(trace) <= 4);
@@ -177,7 +178,7 @@ static void in_order(void)
 	packed_free(&packed);
 }
 
-/* Of a span of time only the frames in it are unpacked */
+/* For a span of time only its frames are unpacked */
 static void part(void)
 {
 	struct tb_choice choice = { .until = 10000 + 31 * 1000 };
@@ -196,7 +197,7 @@ static void part(void)
 	while (tb_cursor_next(cursor, &view) == 1)
 		count++;
 	CHECK_NUMBER(count, 500);
-	/* the block before may have what is wanted, as far as headers tell */
+	/* by the headers, the block before may have events of the span */
 	for (i = 0; i < packed.frames; i++)
 		if (i < 29 || i > 31)
 			CHECK(!trace->frames->frames[i].used && !trace->frames->frames[i].whole);
@@ -207,7 +208,7 @@ static void part(void)
 	packed_free(&packed);
 }
 
-/* Blocks and elements as they are, in any order */
+/* Blocks and elements can be read in any order */
 static void raw(void)
 {
 	struct tb_trace *plain, *trace;
@@ -253,7 +254,7 @@ static void raw(void)
 	packed_free(&packed);
 }
 
-/* What is shown stays until the next call, also if its frame is given up then */
+/* An event stays valid until the next call, even if its frame is released then */
 static void shown_stays(void)
 {
 	struct tb_cursor *cursor;
@@ -267,7 +268,7 @@ static void shown_stays(void)
 	trace = open_packed(&packed);
 	assert(!tb_cursor_open(trace, &cursor));
 	while (tb_cursor_next(cursor, &view) == 1) {
-		/* its stream is in the next block: others look at more frames than stay in memory */
+		/* the cursor's stream has left this block: read more frames than stay in memory */
 		for (i = 0; count % 500 == 499 && i < BLOCKS; i++)
 			tb_trace_block(trace, i, NULL, NULL);
 		CHECK(!memcmp(view.payload, packed.fx.data + view.offset + 8, view.length));
@@ -279,7 +280,7 @@ static void shown_stays(void)
 	packed_free(&packed);
 }
 
-/* What the scan looks for is found, in columns and where blocks are not in columns */
+/* Opening finds clock records in the one frame that has one, whether it is in columns or not */
 static void looked_for(void)
 {
 	struct tb_clock_sync sync = { .monotonic = 7000 };
@@ -313,7 +314,7 @@ static void looked_for(void)
 	}
 }
 
-/* A number of a stream, 7 bits a byte */
+/* Read a number of a stream, 7 bits a byte */
 static size_t number_at(const unsigned char *frame, size_t *at)
 {
 	size_t number = 0;
@@ -324,7 +325,7 @@ static size_t number_at(const unsigned char *frame, size_t *at)
 	return number | (size_t)frame[(*at)++] << shift;
 }
 
-/* Behind the stream at @at; @size: of its bytes */
+/* The offset after the stream at @at; @size: bytes of its data */
 static size_t stream_end(const unsigned char *frame, size_t at, size_t *size)
 {
 	unsigned char kind = frame[at++];
@@ -335,7 +336,7 @@ static size_t stream_end(const unsigned char *frame, size_t at, size_t *size)
 	return at + stored;
 }
 
-/* The events of the frame are of a shape that there is not; all else of it is right */
+/* Give the frame's events a shape that does not exist; everything else of it stays right */
 static void damage_events(struct packed *packed, unsigned int number)
 {
 	unsigned char *frame = packed->file + packed->starts[number], symbols[4] = { STREAM_SAME };
@@ -366,7 +367,7 @@ static void damage_events(struct packed *packed, unsigned int number)
 	memcpy(frame, &header, sizeof(header));
 }
 
-/* Events that are damaged although the checksum is right: they are missing, and said to be */
+/* Damaged events behind a right checksum: the reader leaves the frame out and reports it */
 static void damaged_events(void)
 {
 	struct tb_cursor *cursor;
@@ -443,12 +444,12 @@ static void threads(void)
 }
 
 static const struct test tests[] = {
-	{ "frames come and go, and are the same each time", in_order },
-	{ "of a span of time only its frames are unpacked", part },
+	{ "frames are unpacked and released, and are the same each time", in_order },
+	{ "for a span of time only its frames are unpacked", part },
 	{ "blocks and elements in any order", raw },
-	{ "what is shown stays until the next call", shown_stays },
-	{ "only frames with what the scan looks for are unpacked at first", looked_for },
-	{ "damage that the checksum does not show costs a frame", damaged_events },
+	{ "an event stays valid until the next call", shown_stays },
+	{ "opening unpacks only frames that the scan needs", looked_for },
+	{ "damage behind a right checksum costs a frame", damaged_events },
 	{ "several threads", threads },
 };
 

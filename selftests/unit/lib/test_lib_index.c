@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf: finding blocks by their headers, going to a time, blocks and elements as they are,
- * and what all that takes of memory.
+ * A user who jumps to a time in a large trace sees what reading from the start would show, and
+ * reading takes little memory whatever the trace's size. If this fails, a tool with --from shows
+ * other events, or runs out of memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 #define SEEN_MOST 400000
 
-/* What a cursor has shown, as far as it has to be the same on another way */
+/* What a cursor has shown of an event, for comparison with another cursor */
 struct seen {
 	uint64_t ticks, offset, value;
 	uint32_t kind, cpu, tid, depth;
@@ -45,7 +46,7 @@ static size_t see(struct tb_cursor *cursor, struct seen *to, size_t most)
 	return count;
 }
 
-/* @blocks rolling ones on 4 CPUs, of which the last has one in 300; some gaps, a switch now and then */
+/* @blocks rolling blocks on 4 CPUs; the last CPU has one in 300; some gaps, a few switches */
 static void make_long(struct fx *fx, unsigned int blocks)
 {
 	struct fx_switch to = fx_switch("bash", 100, 1, "cc", 200);
@@ -92,7 +93,7 @@ static struct tb_trace *open_it(struct fx *fx)
 	return trace;
 }
 
-/* More blocks than there are marks: each is found, whatever the order they are asked for in */
+/* More blocks than the index has marks: each is found, in any order of requests */
 static void blocks_by_number(void)
 {
 	const struct tb_block *block;
@@ -125,7 +126,7 @@ static void blocks_by_number(void)
 	fx_free(&fx);
 }
 
-/* In order of time, each event once, though rings lie far apart in the file */
+/* Events are in the order of time, each once, though blocks of a CPU lie far apart in the file */
 static void rings_far_apart(void)
 {
 	struct tb_trace *trace;
@@ -153,7 +154,7 @@ static void rings_far_apart(void)
 	fx_free(&fx);
 }
 
-/* After going to a time everything is as it would have been on the long way */
+/* After a seek the cursor shows what it would show on the way from the start */
 static void compare_seeks(struct tb_trace *trace, unsigned int times)
 {
 	struct tb_cursor *cursor;
@@ -204,7 +205,7 @@ static void seek_kernel(void)
 	fx_free(&fx);
 }
 
-/* The second half before the first: rings are listed then, and blocks that are there twice left out */
+/* The second half of the file comes first: the reader lists rings, and ignores repeated blocks */
 static void seek_disordered(void)
 {
 	struct tb_trace *trace, *plain;
@@ -225,7 +226,7 @@ static void seek_disordered(void)
 
 	half = fx.size - middle;
 	turned = malloc(fx.size + 8192);
-	/* durable block first, then the end, then all of it */
+	/* the durable block first, then the second half, then the first */
 	memcpy(turned, fx.data, 16384);
 	memcpy(turned + 16384, fx.data + middle, half);
 	memcpy(turned + 16384 + half, fx.data + 16384, middle - 16384);
@@ -239,7 +240,7 @@ static void seek_disordered(void)
 	fx_free(&fx);
 }
 
-/* Slices that have begun before are known to be open; records come by from the time on */
+/* After a seek earlier slices are open, and records appear from that time on */
 static void seek_user(void)
 {
 	struct fx_chunk chunk;
@@ -266,7 +267,7 @@ static void seek_user(void)
 	fx_free(&fx);
 }
 
-/* Names of threads after a seek are the last before that time, in rings or in durable blocks */
+/* After a seek threads have the last names before that time, of rings or of durable blocks */
 static void seek_threads(void)
 {
 	struct fx_switch event = fx_switch("swapper", 0, 0, "bash", 100);
@@ -302,7 +303,7 @@ static void seek_threads(void)
 	fx_free(&fx);
 }
 
-/* A piece of the first recording behind the second is of the first again */
+/* A piece of the first recording after the second belongs to the first again */
 static void recordings_in_turns(void)
 {
 	unsigned int recording, i, wanted[] = { 0, 0, 1, 1, 0, 0 };
@@ -368,10 +369,10 @@ static void raw(void)
 	for (i = 0; tb_trace_block(trace, i, &at, NULL); i++)
 		CHECK(tb_cursor_next_block(cursor, &block, &offset) == 1 && offset == at);
 	CHECK(tb_cursor_next_block(cursor, &block, &offset) == 0);
-	/* one cursor, one way */
+	/* a cursor reads either events, or blocks, or elements */
 	CHECK(tb_cursor_next(cursor, &view) == -EINVAL);
 	CHECK(tb_cursor_next_element(cursor, &walk, NULL) == -EINVAL);
-	/* blocks that were complete before are passed over */
+	/* blocks that ended before the time are skipped */
 	CHECK(!tb_cursor_seek(cursor, 1300));
 	while (tb_cursor_next_block(cursor, &block, NULL) == 1)
 		CHECK(block->kind != TB_BLOCK_ROLLING || block->time_end >= 1300);
@@ -393,7 +394,7 @@ static void raw(void)
 	fx_free(&fx);
 }
 
-/* Damage ends a block, and the next one follows, element by element as well */
+/* Damage ends its block; the next block follows, also when reading elements */
 static void raw_damage(void)
 {
 	const struct tb_error *fault;
@@ -487,7 +488,7 @@ static long peak(void)
 	return usage.ru_maxrss;
 }
 
-/* A file of @copies times the blocks of make_long() */
+/* A file with @copies times the blocks of make_long() */
 static void long_file(int fd, unsigned int copies)
 {
 	uint64_t time = 1000, number = 0;
@@ -533,8 +534,8 @@ static uint64_t read_file(void)
 }
 
 /*
- * 32 times as long: what is resident does not grow with it. The kernel maps whole folios of the
- * page cache, as large as the load of the machine lets them become: 35 MiB more have been seen.
+ * Resident memory does not grow with a trace that is 32 times as long. The kernel maps whole
+ * folios of the page cache, whose size depends on the machine's load: 35 MiB more have been seen.
  */
 static void memory(void)
 {
@@ -548,7 +549,7 @@ static void memory(void)
 	count = read_file();
 	small = peak();
 	CHECK(count > 8 * 1024 * 50);
-	/* so that what making it takes is in both */
+	/* both measurements include the memory for making the file */
 	assert(!ftruncate(fd, 0) && !lseek(fd, 0, SEEK_SET));
 	long_file(fd, 256);
 	count = read_file();
@@ -561,15 +562,15 @@ static void memory(void)
 }
 
 static const struct test tests[] = {
-	{ "memory: what is resident does not grow with the trace", memory },
-	{ "blocks by number, more than there are marks", blocks_by_number },
+	{ "memory: resident memory does not grow with the trace", memory },
+	{ "blocks by number, more than the index has marks", blocks_by_number },
 	{ "rings that lie far apart in the file are merged in order", rings_far_apart },
-	{ "going to a time: as on the long way", seek_kernel },
-	{ "going to a time where rings are not in order", seek_disordered },
-	{ "going to a time: records of programs, and what is open", seek_user },
-	{ "going to a time: names of threads", seek_threads },
-	{ "pieces of recordings in turns", recordings_in_turns },
-	{ "blocks and elements as they are", raw },
+	{ "a seek shows what reading from the start shows", seek_kernel },
+	{ "a seek where rings are not in order", seek_disordered },
+	{ "a seek: records of programs, and open slices", seek_user },
+	{ "a seek: names of threads", seek_threads },
+	{ "alternating pieces of two recordings", recordings_in_turns },
+	{ "blocks and elements of a trace", raw },
 	{ "a damaged block, element by element", raw_damage },
 	{ "opening by headers alone", headers_alone },
 };

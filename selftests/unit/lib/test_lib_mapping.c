@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libtracebuf names the file that an address of a program is in, at that time: not what was mapped
- * there before or after, nor in another process. If it is wrong, a stack names functions that never
- * ran.
+ * libtracebuf names the file that a program had mapped at an address at that time: not an earlier
+ * or later mapping, nor another process's. If this fails, a stack names functions that never ran.
  *
- * Thousands of random address spaces - mappings, exec, fork, times of which nothing is known - are
- * asked at random times, and held against what a simulation of each page says.
+ * The library answers random queries about thousands of random address spaces (mappings, exec,
+ * fork, unknown spans); a simulation of each page gives the expected answers.
  */
 #include <errno.h>
 #include "test_lib_follow.h"
@@ -64,7 +63,7 @@ static void make_events(void)
 
 		page = pick(PAGES);
 		*event = (struct tb_mapping){
-			/* no two at once: their order would be that of the file */
+			/* not two at one time: the file's order would decide between them */
 			.since = i * (LAST / EVENTS) + pick(LAST / EVENTS),
 			.pid = 1 + pick(PIDS),
 			.kind = (uint16_t)(pick(8) ? TB_MAPPING_CODE : TB_MAPPING_EXEC + pick(3)),
@@ -82,7 +81,7 @@ static void make_events(void)
 	}
 }
 
-/* Number + 1 of the event whose code is at @page of @pid at @ns; 0: none; -1: nothing is known */
+/* Event number + 1 of the code at @page of @pid at @ns; 0: no code; -1: unknown */
 static int truth(uint32_t pid, unsigned int page, uint64_t ns)
 {
 	int state[PIDS + 1][PAGES] = { 0 };
@@ -97,7 +96,7 @@ static int truth(uint32_t pid, unsigned int page, uint64_t ns)
 			until = end > until ? end : until;
 			memset(state, 0, sizeof(state));
 		}
-		/* what begins before that time is over does not count after it either */
+		/* an event before the end of an unknown span does not count after it either */
 		if (event->since < until || event->kind == TB_MAPPING_UNKNOWN)
 			continue;
 		for (at = 0; at < PAGES; at++)
@@ -141,7 +140,7 @@ static unsigned int ask(const struct tb_trace *known)
 	return wrong;
 }
 
-/* @order: as they are, or backwards */
+/* Write the events in their order, or backwards */
 static void make_trace(bool backwards)
 {
 	unsigned int i;
@@ -182,7 +181,7 @@ static void in_any_order(void)
 	random_spaces(true);
 }
 
-/* Notes come one by one: each adds to what can be looked up */
+/* Notes arrive one by one: each adds to what can be looked up */
 static void followed(void)
 {
 	unsigned int round, wrong = 0;
@@ -219,7 +218,7 @@ static void malformed(void)
 	fx_durable_end(&fx);
 	memset(&notes, 0, sizeof(notes));
 	fx_begin(&fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
-	/* a path that is longer than the event */
+	/* the path is longer than the event */
 	assert(fx_put_composite(&fx, &notes, TB_EV_MAPPING, 0, 0, 0, &mapping, sizeof(mapping)));
 	assert(fx_put_composite(&fx, &notes, TB_EV_MAPPING, 0, 0, 0, &mapping, sizeof(mapping) - 1));
 	fx_end(&fx, &notes);
@@ -230,7 +229,7 @@ static void malformed(void)
 	fx_free(&fx);
 }
 
-/* Each is the other's parent, forked at one moment */
+/* Two processes are each the other's parent, forked at one moment: the lookup must end */
 static void circle(void)
 {
 	struct tb_mapping mapping = { .kind = TB_MAPPING_FORK, .since = 5, .pid = 1, .parent = 2 };
@@ -253,7 +252,7 @@ static void circle(void)
 
 static const struct test tests[] = {
 	{ "mapping: an address belongs to what was mapped there at that time", as_recorded },
-	{ "mapping: whatever the order of the notes", in_any_order },
+	{ "mapping: in any order of the notes", in_any_order },
 	{ "mapping: in a trace that is followed", followed },
 	{ "mapping: one that is too short is a fault", malformed },
 	{ "mapping: processes that descend from each other", circle },

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading when memory runs out: one allocation after the other fails, in each way of reading.
- *
- * Promised: a call that gets no memory returns -ENOMEM, or does without and gives the same answer
- * as otherwise.  If this breaks, a reader on a small machine shows fewer events, or takes a whole
- * file for a damaged one; with ASan also: leaks, and use of what was freed on the way out.
+ * When memory runs out, a call returns -ENOMEM, or does without and gives the same answer as
+ * otherwise. If this fails, a reader on a small machine shows fewer events, or takes a whole file
+ * for a damaged one. Each allocation fails in turn, in each way of reading; ASan finds leaks and
+ * uses after free on the error paths.
  */
 #include <errno.h>
 #include <fcntl.h>

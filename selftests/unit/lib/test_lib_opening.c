@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf recover where the machine stopped while the header of a block was being replaced.
+ * tracebuf recover gets all events of a machine that stopped while a writer was replacing the
+ * header of a block, also those of interrupts that came in between. If this fails, the last events
+ * before a crash are missing, or old events appear as new ones.
  */
 #include "test_lib_image.h"
 
 /*
- * The header of @block was being replaced.  Where the opener will put its event there is one of
- * 64 blocks ago.
+ * Turn @block into one with a half-written header. At the place of the opener's event there is
+ * one of 64 blocks ago.
  */
 static void opening(struct tb_block *block, uint32_t elements)
 {
@@ -21,7 +23,7 @@ static void opening(struct tb_block *block, uint32_t elements)
 	gap_of(block)->overwritten = 7;
 }
 
-/* Before the header of a block was whole an interrupt came, and the machine stopped in there */
+/* An interrupt recorded events before the header was whole, and the machine stopped in it */
 static void header_half_written(void)
 {
 	uint32_t at = TB_BLOCK_FIRST_ELEMENT;
@@ -33,7 +35,7 @@ static void header_half_written(void)
 	opening(block, 3);
 	put_simple(block, at + 3, 66, 4010, 6);
 	put_simple(block, at + 4, 66, 4011, 7);
-	/* for one that was claimed head did not move */
+	/* a claimed buffer to which head has not moved */
 	other = image_room(1 << LOG2, 1 << LOG2);
 	memcpy(other, block, 1 << LOG2);
 	other->sequence = TB_BLOCK_OPENING_WORD(67, 3);
@@ -53,7 +55,7 @@ static void put_time(struct tb_block *block, uint32_t at, uint64_t sequence, uin
 	};
 }
 
-/* Who was interrupted did not come back for long */
+/* The interrupted writer was away for long: the clock's upper half has changed */
 static void header_for_long(void)
 {
 	uint32_t at = TB_BLOCK_FIRST_ELEMENT;
@@ -81,7 +83,7 @@ static void header_for_long(void)
 	fx_free(&fx);
 }
 
-/* A ring's first block, with two events */
+/* The first block of a ring, with two events */
 static struct tb_block *first_block(struct fx *fx)
 {
 	begin(fx);
@@ -91,7 +93,7 @@ static struct tb_block *first_block(struct fx *fx)
 	return image_put(fx, ID_A);
 }
 
-/* Claimed, and head has not moved: not even to the first block */
+/* A writer has claimed the buffer, but head has not moved, not even to the first block */
 static void header_of_none(void)
 {
 	struct tb_block *block;
@@ -106,7 +108,7 @@ static void header_of_none(void)
 	fx_free(&fx);
 }
 
-/* An interrupt found another buffer free, and was interrupted there itself */
+/* An interrupt took another free buffer, and was interrupted there itself */
 static void header_twice(void)
 {
 	uint32_t at = TB_BLOCK_FIRST_ELEMENT;
@@ -133,7 +135,7 @@ static void header_twice(void)
 	}
 }
 
-/* Of a ring that nothing was recorded into there is no recording */
+/* A ring without any event has no recording */
 static void buffer_not_used(void)
 {
 	struct tb_block *block, *other;
@@ -153,7 +155,7 @@ static void buffer_not_used(void)
 	fx_free(&fx);
 }
 
-/* Nobody knows whether head had moved there */
+/* Without the ring's head recover cannot know whether head had moved to the block */
 static void header_without_ring(void)
 {
 	struct tb_block *block;
@@ -168,7 +170,7 @@ static void header_without_ring(void)
 	fx_free(&fx);
 }
 
-/* The block was opened somewhere else */
+/* A writer claimed one buffer, but the block with that number was opened in another buffer */
 static void header_of_another(void)
 {
 	struct tb_block *block, *other;
@@ -188,7 +190,7 @@ static void header_of_another(void)
 	}
 }
 
-/* Nobody came */
+/* No interrupt recorded an event after the half-written header */
 static void header_half_written_alone(void)
 {
 	struct tb_block *block;
@@ -205,7 +207,7 @@ static void header_half_written_alone(void)
 	fx_free(&fx);
 }
 
-/* The first block of all */
+/* The very first block of the ring */
 static void header_of_the_first(void)
 {
 	struct tb_block *block;
@@ -222,7 +224,7 @@ static void header_of_the_first(void)
 	fx_free(&fx);
 }
 
-/* Who came filled the block, and the next one was opened */
+/* Interrupts filled the block, and one of them opened the next */
 static void header_before_the_last(void)
 {
 	uint32_t at = TB_BLOCK_FIRST_ELEMENT, vec;
@@ -254,7 +256,7 @@ static void header_before_the_last(void)
 	fx_free(&fx);
 }
 
-/* Somebody has recorded what looks like such a block */
+/* A program has recorded bytes that look like a half-written block */
 static void header_forged(void)
 {
 	static const unsigned char payload[15 << 10];
@@ -283,17 +285,17 @@ static void header_forged(void)
 }
 
 static const struct test tests[] = {
-	{ "events behind a header that is half written", header_half_written },
-	{ "a header that is half written for long", header_for_long },
-	{ "two headers that are half written", header_twice },
-	{ "a header that is half written, and head elsewhere", header_of_none },
+	{ "events after a half-written header", header_half_written },
+	{ "a header that is half-written for long", header_for_long },
+	{ "two half-written headers", header_twice },
+	{ "a half-written header, and head elsewhere", header_of_none },
 	{ "a buffer that was not used", buffer_not_used },
-	{ "a header that is half written, and no word of the ring", header_without_ring },
+	{ "a half-written header without the ring's head", header_without_ring },
 	{ "a block that was opened somewhere else", header_of_another },
-	{ "a header that is half written, and nothing behind it", header_half_written_alone },
-	{ "the first block's header", header_of_the_first },
-	{ "a header that is half written, and a block behind it", header_before_the_last },
-	{ "what somebody has recorded is no such block", header_forged },
+	{ "a half-written header without events after it", header_half_written_alone },
+	{ "the header of the first block", header_of_the_first },
+	{ "a half-written header, and a block after it", header_before_the_last },
+	{ "recorded bytes are not taken for such a block", header_forged },
 };
 
 RUN_MAIN(tests)

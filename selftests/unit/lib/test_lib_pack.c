@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packed traces: unpacking gives what was packed, byte by byte; damage costs a frame; and frames
- * that were made to do harm do none.
+ * A user who packs a trace gets every byte of it back; damage costs one frame and is reported. A
+ * frame made to do harm must not crash a reader or make it use memory outside of its buffers.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void random_event(struct fx *fx, unsigned int cpu, uint64_t time)
 		break;
 	default:
 		random_bytes(payload, sizeof(payload));
-		/* what zstd can make smaller, or not */
+		/* bytes that zstd can compress, or not */
 		if (any(4))
 			memset(payload + 16, (int)any(3), sizeof(payload) - 16);
 		fx_composite(fx, cpu, ids[any(10)], time - any(2), any(5), payload,
@@ -66,7 +66,7 @@ static void random_event(struct fx *fx, unsigned int cpu, uint64_t time)
 	}
 }
 
-/* What a block may have that its columns cannot say */
+/* Make a block irregular, in a way that columns cannot express */
 static void random_oddity(struct tb_block *block)
 {
 	struct tb_element *elements = (void *)block;
@@ -76,7 +76,7 @@ static void random_oddity(struct tb_block *block)
 	case 0:		/* an event that was not committed */
 		elements[8].head &= ~3u;
 		break;
-	case 1:		/* one that is damaged */
+	case 1:		/* a damaged event */
 		elements[at].head = any(1u << 31);
 		break;
 	case 2:
@@ -85,12 +85,12 @@ static void random_oddity(struct tb_block *block)
 	case 3:
 		block->kind = TB_BLOCK_NOTE;
 		break;
-	case 4:		/* behind the data and its padding */
+	case 4:		/* bytes after the data and its padding */
 		if (block->data + 16 < size)
 			random_bytes((unsigned char *)block + block->data + 16,
 				     size - block->data - 16);
 		break;
-	case 5:		/* in the padding */
+	case 5:		/* bytes in the padding */
 		if (block->data < size)
 			random_bytes((unsigned char *)block + block->data + 4, 12);
 		break;
@@ -119,12 +119,12 @@ static void random_trace(struct fx *fx, unsigned int blocks, bool odd)
 	}
 }
 
-/* ---- there and back ---- */
+/* ---- pack and unpack ---- */
 
 static struct tb_packer *packer;
 static struct tb_unpacker *unpacker;
 
-/* What comes back of a block: see docs/abi.md */
+/* Clear what packing does not keep: see docs/abi.md */
 static void without_stale(unsigned char *data, size_t size)
 {
 	struct tb_block *block = (void *)data;
@@ -146,7 +146,7 @@ static void without_stale(unsigned char *data, size_t size)
 	}
 }
 
-/* @size bytes at @data as a frame, the caller's to free */
+/* Pack @size bytes at @data as one frame, which the caller frees */
 static unsigned char *frame_of(const void *data, size_t size, size_t *bytes)
 {
 	unsigned char *copy;
@@ -159,7 +159,7 @@ static unsigned char *frame_of(const void *data, size_t size, size_t *bytes)
 	return copy;
 }
 
-/* The frame without events, to be freed */
+/* Decode a frame without its events; the caller frees the result */
 static unsigned char *headers_from(const unsigned char *frame, uint32_t *columns, int *result)
 {
 	struct tb_pack_frame header;
@@ -173,7 +173,7 @@ static unsigned char *headers_from(const unsigned char *frame, uint32_t *columns
 	return part;
 }
 
-/* What is decoded without events is what there is with them, @size bytes at @whole */
+/* Decoded without events, a frame has the headers of the @size bytes at @whole */
 static void check_headers(const unsigned char *frame, const unsigned char *whole, size_t size)
 {
 	uint32_t columns, partly = 0;
@@ -197,7 +197,7 @@ static void check_headers(const unsigned char *frame, const unsigned char *whole
 	free(part);
 }
 
-/* Returns what comes back of a frame, to be freed; NULL: it is damaged */
+/* Unpack a frame, which the caller frees; NULL: it is damaged */
 static unsigned char *back_from(const unsigned char *frame, size_t bytes, int *result)
 {
 	struct tb_pack_frame header;
@@ -258,11 +258,11 @@ static void other_bytes(void)
 	random_bytes(data, 5000);
 	there_and_back(data, 1);
 	there_and_back(data, 5000);
-	/* all zeros: a frame is not smaller than its share */
+	/* zeros: a frame has a least size for its content */
 	memset(data, 0, 5000);
 	bytes = there_and_back(data, TB_PACK_CONTENT);
 	CHECK_NUMBER(bytes, TB_PACK_CONTENT / TB_PACK_RATIO);
-	/* a trace that breaks off */
+	/* a trace that breaks off inside a block */
 	random_trace(&fx, 10, false);
 	there_and_back(fx.data, fx.size - 700);
 	fx_free(&fx);
@@ -271,7 +271,7 @@ static void other_bytes(void)
 	free(data);
 }
 
-/* More shapes than one byte numbers, in frames one after the other, with descriptions anew */
+/* More shapes than one byte can number; each frame describes its shapes again */
 static void many_shapes(void)
 {
 	struct fx fx;
@@ -298,7 +298,7 @@ static void many_shapes(void)
 	fx_free(&fx);
 }
 
-/* What an encoder has learned from blocks of other frames counts as if it had packed them */
+/* An encoder that has learned from blocks packs as if it had packed them itself */
 static void learned(void)
 {
 	struct tb_packer *learns = tb_packer_open(1), *knows_nothing = tb_packer_open(1);
@@ -328,7 +328,7 @@ static void learned(void)
 	fx_free(&fx);
 }
 
-/* The header and the index say what is in the frame */
+/* The header and the index describe the content of the frame */
 static void index_says(void)
 {
 	struct tb_gap gap = { 12, 3, 1, 1400, 1500, 0 };
@@ -374,7 +374,7 @@ static void index_says(void)
 
 /* ---- damage ---- */
 
-/* Checksums as they would be if the bytes were meant to be so */
+/* Correct the checksums, so that a reader believes the changed bytes */
 static void sign(unsigned char *frame, size_t bytes)
 {
 	struct tb_pack_frame header;
@@ -385,7 +385,7 @@ static void sign(unsigned char *frame, size_t bytes)
 	memcpy(frame, &header, sizeof(header));
 }
 
-/* Change a number of one shape, or of one of its columns: all else stays as it can be read */
+/* Change one number of a shape or of its columns; everything else stays readable */
 static void harm_shape(unsigned char *frame, size_t bytes)
 {
 	struct tb_pack_frame header;
@@ -395,7 +395,7 @@ static void harm_shape(unsigned char *frame, size_t bytes)
 
 	memcpy(&header, frame, sizeof(header));
 	if (!any(8)) {
-		/* less room than the blocks take */
+		/* claim less room than the blocks need */
 		header.content -= any(header.content < 2000 ? header.content : 2000);
 		memcpy(frame, &header, sizeof(header));
 		return;
@@ -430,14 +430,14 @@ static void harm(unsigned char *frame, size_t bytes)
 	uint32_t all = (uint32_t)(bytes - from);
 
 	while (count--) {
-		/* most checks are of bytes at the start; back_from() needs the right size */
+		/* most checks concern bytes at the start; back_from() needs the right size */
 		at = any(3) ? from + any(all < 3000 ? all : 3000) :
 		     any(2) ? 16 + any(64) : from + any(all);
 		frame[at] = (unsigned char)(any(2) ? any(256) : frame[at] ^ 1u << any(8));
 	}
 }
 
-/* Where the size of the stream at @at is, and how many bytes it takes; the stream's bytes */
+/* The stream at @at: its size, which takes *number bytes; its data, of the returned length */
 static size_t stream_parts(const unsigned char *frame, size_t at, size_t *number, uint32_t *size,
 			   size_t *data)
 {
@@ -461,7 +461,7 @@ static size_t stream_parts(const unsigned char *frame, size_t at, size_t *number
 	return stored;
 }
 
-/* Each stream of a frame, made a byte shorter: what needs the byte must not take another one */
+/* Shorten each stream by a byte: its reader must not take a byte of another stream instead */
 static void short_streams(void)
 {
 	unsigned int shortened = 0, i;
@@ -519,7 +519,7 @@ static void harmful_frames(void)
 	for (i = 0; i < 40; i++) {
 		random_trace(&fx, 1 + any(12), i % 2);
 		frame = frame_of(fx.data, fx.size, &bytes);
-		/* of exactly this size, so that a byte too many is seen */
+		/* allocated with the exact size, so that ASan sees reads beyond it */
 		copy = malloc(bytes);
 		for (j = 0; j < 250; j++) {
 			memcpy(copy, frame, bytes);
@@ -545,12 +545,12 @@ static void harmful_frames(void)
 		free(frame);
 		fx_free(&fx);
 	}
-	/* neither is refused by a checksum: both ways were taken */
+	/* both outcomes occur: the checksums refused neither */
 	CHECK(fine > 100);
 	CHECK(damaged > 1000);
 }
 
-/* The checksum is the same, however many bytes are looked at at once */
+/* The checksum does not depend on how many bytes a step processes */
 static void checksums(void)
 {
 	unsigned char bytes[10007];
@@ -589,7 +589,7 @@ static void changed_bits(void)
 	fx_free(&fx);
 }
 
-/* A file of @count frames, a block each; @starts: where they begin, and the end */
+/* A file of @count frames of one block each; @starts: their offsets, and the file's size */
 static unsigned char *file_of(const struct fx *fx, size_t block, size_t *starts,
 			      unsigned int *count)
 {
@@ -650,7 +650,7 @@ static void damaged_files(void)
 	CHECK_NUMBER(count, 21);
 	check_file(file, starts[count], count, TB_OFFSET_NONE);
 	for (i = 1; i < count; i++) {
-		/* in the header, so that the next frame is to be looked for; and behind it */
+		/* damage in the header, so that the reader searches the next frame; and after it */
 		for (at = 0; at < starts[i + 1] - starts[i]; at += 13) {
 			file[starts[i] + at] ^= 0x10;
 			check_file(file, starts[count], count - 1, starts[i]);
@@ -692,17 +692,17 @@ static void mixed_files(void)
 }
 
 static const struct test tests[] = {
-	{ "blocks of all sorts come back as they were", random_blocks },
-	{ "bytes that are no blocks come back as they were", other_bytes },
+	{ "blocks of all sorts come back unchanged", random_blocks },
+	{ "bytes that are no blocks come back unchanged", other_bytes },
 	{ "hundreds of shapes in a frame", many_shapes },
 	{ "an encoder learns from blocks of other frames", learned },
-	{ "the header and the index say what is in the frame", index_says },
+	{ "the header and the index describe the frame", index_says },
 	{ "checksums of any length", checksums },
-	{ "each changed bit is noticed", changed_bits },
-	{ "a stream that is shorter than what needs it", short_streams },
+	{ "each changed bit is found", changed_bits },
+	{ "a stream that is too short for its reader", short_streams },
 	{ "thousands of frames with wrong contents and right checksums", harmful_frames },
 	{ "a reader leaves out a damaged frame, and reports it", damaged_files },
-	{ "files put one behind the other", mixed_files },
+	{ "concatenated files", mixed_files },
 };
 
 int main(void)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Races of user-space writers, decided by steps: an operation runs once for each access it makes to
- * what threads share, and there the other contender runs, whole.  So each of both comes first at
- * every point at which it can; which one won is looked at, and both must have.
+ * Two threads that record at the same moment lose and double no record, whichever of them is
+ * first. A race runs the first operation once for each of its accesses to shared memory; at that
+ * access the second operation runs, whole. So each operation wins at some step, and check() says
+ * which won.
  *
- * What blocks is not among the contenders: on one thread it would wait for itself.  Threads
- * that really run at the same time are stress_lib_writers.c's.
+ * Operations that block are not in these races: on one thread they would wait for themselves.
+ * stress_lib_writers.c runs real threads.
  */
 #include "fake_producer.h"
 #include "test_lib_fixture.h"
@@ -17,8 +18,8 @@ struct race {
 	void (*setup)(void);
 	void (*first)(void);
 	void (*second)(void);
-	enum won (*check)(void);	/* after both; it closes everything */
-	int winners;			/* who must have won at some step */
+	enum won (*check)(void);	/* after both operations; it closes everything */
+	int winners;			/* a mask: each must have won at some step */
 };
 
 static struct fake fake;
@@ -28,7 +29,7 @@ static struct tb_slice slice;
 static int number;
 static struct tb_name ping = TB_NAME_INIT("ping", NULL), pong = TB_NAME_INIT("pong", NULL);
 
-/* ---- at the nth step the second one ---- */
+/* ---- run the second operation at step n of the first ---- */
 
 static unsigned int steps, step_at;
 static bool in_second, second_ran;
@@ -72,7 +73,7 @@ static void run_race(const struct race *race)
 	CHECK_NUMBER(won & race->winners, race->winners);
 }
 
-/* ---- what they have in common ---- */
+/* ---- helpers ---- */
 
 enum { CHUNK = 256 };
 
@@ -89,7 +90,7 @@ static void open_chunks(uint32_t chunks, uint32_t flags)
 	number = 0;
 }
 
-/* Everything arrives, or is missing where it is said to be; values of each writer only rise. */
+/* All records arrive, or the trace says where they are missing; each writer's values only rise. */
 static void close_checked(void)
 {
 	uint64_t last[8] = { 0 };
@@ -163,7 +164,7 @@ static enum won who_has_chunk(void)
 	return won;
 }
 
-/* ---- a writer pops a chunk that is popped and pushed again meanwhile ---- */
+/* ---- a writer pops a chunk that another writer pops and pushes meanwhile (ABA) ---- */
 
 static void one_was_used(void)
 {
@@ -196,7 +197,7 @@ static enum won all_different(void)
 	return won;
 }
 
-/* ---- a writer and the commit that frees a chunk for it ---- */
+/* ---- a writer that needs a chunk, and the commit that frees one ---- */
 
 static void all_queued(void)
 {
@@ -221,7 +222,7 @@ static enum won was_lost(void)
 	return won;
 }
 
-/* ---- a writer that completes chunks, and the kernel that takes them ---- */
+/* ---- a writer completes a chunk while the kernel takes it ---- */
 
 static void nearly_full(void)
 {
@@ -236,7 +237,7 @@ static void flush_one(void)
 
 static void switch_one(void)
 {
-	/* the first does not fit */
+	/* the first record needs a new chunk */
 	fill(one, 2);
 }
 
@@ -248,7 +249,7 @@ static void kernel_flush(void)
 static enum won all_there(void)
 {
 	struct tb_arbiter_stats stats;
-	/* did the kernel see it before it was committed? */
+	/* did the kernel see the chunk before its commit? */
 	enum won won = fake.nr_got && !fake.commits ? SECOND : FIRST;
 
 	CHECK_NUMBER(writer_of(one)->lost, 0);
@@ -259,7 +260,7 @@ static enum won all_there(void)
 	return won;
 }
 
-/* ---- a commit, and a chunk that is completed meanwhile ---- */
+/* ---- a chunk is completed during a commit ---- */
 
 static void one_queued(void)
 {
@@ -271,14 +272,14 @@ static void one_queued(void)
 
 static enum won second_committed(void)
 {
-	/* two's chunk went with the commit, or stayed for the next */
+	/* the chunk of writer two is in this commit, or waits for the next */
 	enum won won = fake.writers[tb_writer_id(two)].received ? SECOND : FIRST;
 
 	close_checked();
 	return won;
 }
 
-/* ---- a patch, and the commit of its chunk ---- */
+/* ---- a slice ends during the commit of its chunk ---- */
 
 static void open_slice(void)
 {
@@ -313,7 +314,7 @@ static enum won patched_once(void)
 
 	tb_writer_flush(one);
 	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 1);
-	/* in the chunk, or by the list, and not both */
+	/* patched in the chunk or by the list, not both */
 	won = fake_got(&fake, TB_REC_SLICE, 0)->words[0] ? SECOND : FIRST;
 	CHECK_NUMBER(fake.nr_patches, won == FIRST);
 	close_checked();
@@ -386,7 +387,7 @@ static void reserved(void)
 	open_chunks(4, 0);
 	tb_writer_destroy(one);
 	one = tb_writer_create_startup(arbiter, 1);
-	/* three chunks, full */
+	/* three full chunks */
 	fill(one, 7 + 7 + 7);
 }
 
@@ -395,13 +396,13 @@ static void reserved_own(void)
 	open_chunks(4, TB_ARBITER_NO_SHARED);
 	tb_writer_destroy(one);
 	one = tb_writer_create_startup(arbiter, 1);
-	/* three chunks, full */
+	/* three full chunks */
 	fill(one, 7 + 7 + 7);
 }
 
 static void bind_reservation(void)
 {
-	/* it may find the gate taken, by a writer that it interrupts */
+	/* it may find the gate taken, by the writer that it interrupts */
 	tb_arbiter_bind_reservation(arbiter, 1, "app");
 }
 
@@ -437,7 +438,7 @@ static enum won startup_bound(void)
 
 static enum won startup_gone(void)
 {
-	/* the record was put before the abort, or found it */
+	/* the record was put before the abort, or found the reservation aborted */
 	enum won won = writer_of(one)->lost ? SECOND : FIRST;
 	unsigned int id = tb_writer_id(one);
 
@@ -462,7 +463,7 @@ static void own_published(void)
 
 static enum won scraped(void)
 {
-	/* 8 records of the first chunk, or all, or nothing that could be kept in order */
+	/* 8 records of the first chunk; or all, or none, because the order must be kept */
 	enum won won = fake.nr_got == 8 ? FIRST : SECOND;
 
 	close_checked();
@@ -506,7 +507,7 @@ static enum won nested_told(void)
 		if (!got->missing)
 			continue;
 		CHECK_NUMBER(got->cause, TB_LOST_SIGNAL);
-		/* it is told where it was: right before or behind the record that it interrupted */
+		/* the loss is right before or right after the interrupted record */
 		CHECK(last == handlers - 1 || last == handlers - 2);
 	}
 	CHECK_NUMBER(fake.writers[tb_writer_id(one)].missing, lost);

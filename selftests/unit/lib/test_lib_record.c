@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recording: what macros and functions put into chunks, when names are told, categories,
- * signal handlers, threads that come and go, fork(), without a device.
+ * A program that records gets exactly its records into the trace, each with its name, category
+ * and time, also from signal handlers, short-lived threads and children of fork(). Macros and
+ * functions must never disturb the program. No device: fake_producer.h plays the kernel.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -40,7 +41,7 @@ static void close_fake(void)
 	fake_free(&fake);
 }
 
-/* the number of a text that was told as this kind, 0: it was not */
+/* The id of a text announced with this kind; 0: it was not announced */
 static uint32_t told(const char *text, uint32_t kind)
 {
 	size_t i;
@@ -101,7 +102,7 @@ static void records(void)
 	CHECK_NUMBER(got->words[0], 4);
 	CHECK(!memcmp(&got->words[1], "mark\0\0\0\0", 8));
 	CHECK_NUMBER(got->record.id, 0);
-	/* names say what category they belong to, which has been told, too */
+	/* a name record refers to its category, which was announced before */
 	got = fake_got(&fake, TB_REC_NAME, 1);
 	CHECK_NUMBER(got->record.time >> 32, told("work", TB_NAME_CATEGORY));
 	CHECK(told("work", TB_NAME_CATEGORY));
@@ -153,7 +154,7 @@ static void times(void)
 	size_t i;
 
 	open_fake(4096);
-	/* what the provider says, here the kernel's monotonic clock */
+	/* the provider's clock, here the kernel's monotonic one */
 	before = tb_clock_monotonic();
 	for (i = 0; i < 100; i++)
 		tb_put_instant(w, &ping);
@@ -168,7 +169,7 @@ static void times(void)
 		last = got->record.time;
 	}
 #ifdef __x86_64__
-	/* another recording, another clock */
+	/* another recording of the provider may use another clock */
 	fake.page.targets[0].clock = TB_CLOCK_TSC;
 	fake.page.targets[0].generation++;
 	before = __builtin_ia32_rdtsc();
@@ -197,7 +198,7 @@ static void told_once(void)
 	CHECK_NUMBER(fake_count(&fake, TB_REC_NAME), 1);
 	CHECK(fake.got[0].flags & TB_CHUNK_FRESH);
 	CHECK(!(fake.got[fake.nr_got - 1].flags & TB_CHUNK_FRESH));
-	/* a recording that knows nothing of it yet, in the middle of a chunk */
+	/* a new recording in the middle of a chunk: it does not know the name yet */
 	tb_put_instant(w, &ping);
 	fake.page.targets[0].generation++;
 	tb_put_instant(w, &ping);
@@ -245,7 +246,7 @@ static void many_names(void)
 			tb_put_instant(w, names[i]);
 	CHECK(!tb_writer_flush(w));
 	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 1200);
-	/* more than a writer keeps in mind: some are told again, none is not told */
+	/* a writer forgets some of these and announces them again; none may be missing */
 	for (i = 0; i < 600; i++)
 		CHECK(told(names[i]->text, TB_NAME_EVENT) == names[i]->id);
 	for (i = 0; i < 600; i++)
@@ -253,7 +254,7 @@ static void many_names(void)
 	close_fake();
 }
 
-/* Two names of each record take each other's place among those that are known to be told */
+/* The names of one record share a slot of the table of announced names, and still all arrive */
 static void names_that_collide(void)
 {
 	static struct tb_name argument = TB_NAME_INIT("argument", NULL);
@@ -312,7 +313,7 @@ static void many_argument_texts(void)
 			     (TB_INTERN_MAX + 10 - i))->words)->value, told(text, TB_NAME_TEXT));
 	}
 	CHECK(!told("(too many names)", TB_NAME_EVENT));
-	/* names of events have their share of the table left */
+	/* names of events keep a part of the table */
 	CHECK_TEXT(tb_intern("an event behind all these", NULL, TB_NAME_EVENT)->text,
 		   "an event behind all these");
 	close_fake();
@@ -364,7 +365,7 @@ static void categories(void)
 	evaluated = 0;
 	tb_instant(counted(), &work, "off");
 	CHECK_NUMBER(evaluated, 0);
-	/* some target wants it, not this one */
+	/* another target wants it, not the target of w */
 	tb_instant(counted(), &idle, "other target");
 	CHECK_NUMBER(evaluated, 1);
 	CHECK(!tb_writer_flush(w));
@@ -381,7 +382,7 @@ static void categories(void)
 	CHECK(told("this target", TB_NAME_EVENT) && told("on", TB_NAME_EVENT));
 	CHECK_NUMBER(fake_count(&fake, TB_REC_INSTANT), 2);
 	close_fake();
-	/* whoever opens another arbiter asks again */
+	/* a new arbiter must ask about categories again */
 	CHECK(tb_category_open(&work) && tb_category_open(&idle));
 }
 
@@ -391,7 +392,7 @@ static void categories_by_use(void)
 	tb_instant(w, &work, "asked about now");
 	CHECK_NUMBER(fake.nr_categories, 1);
 	CHECK(!tb_category_open(&work));
-	/* no place for it: nobody will want it */
+	/* the kernel has no room for the category: nobody can want it */
 	fake.fail_category = -ENOSPC;
 	CHECK_NUMBER(-tb_arbiter_category(arbiter, &idle), ENOSPC);
 	CHECK(!tb_category_open(&idle));
@@ -407,7 +408,7 @@ static void categories_of_startup(void)
 	open_fake(4096);
 	tb_instant(w, &work, "nobody");
 	CHECK(!tb_category_open(&work));
-	/* a startup writer wants all, others what is wanted */
+	/* a startup writer wants all categories, others those that their target wants */
 	early = tb_writer_create_startup(arbiter, 5);
 	CHECK(tb_category_open(&work));
 	tb_instant(early, &work, "early");
@@ -421,7 +422,7 @@ static void categories_of_startup(void)
 	close_fake();
 }
 
-/* The names of the slices that begin, and ")" for each end, in order */
+/* The names of begun slices, and ")" for each end, in their order */
 static const char *nesting(void)
 {
 	static char text[4096];
@@ -456,7 +457,7 @@ static void wants(uint32_t of_work, uint32_t of_idle)
 
 static void recurse(int depth)
 {
-	/* in the middle nobody wants it */
+	/* at depth 2 the kernel does not want it */
 	wants(depth != 2, 1);
 	tb_begin(w, &work, "r");
 	tb_begin(w, &idle, "i");
@@ -474,7 +475,7 @@ static void ends(void)
 	open_fake(8192);
 	CHECK(!tb_arbiter_category(arbiter, &work));
 	CHECK(!tb_arbiter_category(arbiter, &idle));
-	/* disabled since the beginning: it ends all the same */
+	/* the category is disabled after the beginning: the end is recorded all the same */
 	wants(1, 1);
 	tb_begin(w, &work, "a");
 	tb_begin(w, &idle, "b");
@@ -484,7 +485,7 @@ static void ends(void)
 	tb_end(w, &work);
 	tb_end(w, &work);
 	CHECK_TEXT(nesting(), "(a(b)(c))");
-	/* enabled since: no end */
+	/* the category is enabled after the beginning: no end */
 	wants(1, 0);
 	tb_begin(w, &work, "a");
 	tb_begin(w, &idle, "b");
@@ -499,17 +500,17 @@ static void ends(void)
 	tb_end(w, &idle);
 	tb_end(w, &work);
 	CHECK_TEXT(nesting(), "(b)");
-	/* the same category in itself */
+	/* slices of one category inside each other */
 	recurse(4);
 	CHECK_TEXT(nesting(), "(r(i(r(i(i(r(i(r(i)))))))))");
-	/* jumped out of: it ends when the one around it does */
+	/* longjmp() out of the inner slice: the end of the outer one closes it */
 	wants(1, 1);
 	tb_begin(w, &work, "a");
 	tb_begin(w, &idle, "b");
 	tb_end(w, &work);
 	tb_end(w, &idle);
 	CHECK_TEXT(nesting(), "(a(b))");
-	/* by texts, which are of categories of their own */
+	/* functions that take texts use categories of their own */
 	fake.page.categories[2] = 1;
 	tb_thread_writer = w;
 	tb_write_begin("texts", "t");
@@ -522,14 +523,14 @@ static void ends(void)
 	tb_end(w, &work);
 	tb_thread_writer = NULL;
 	CHECK_TEXT(nesting(), "");
-	/* deeper than is known one by one */
+	/* deeper than a writer tracks slice by slice */
 	for (i = 0; i < 100; i++)
 		tb_begin(w, &work, "d");
 	for (i = 0; i < 100; i++)
 		tb_end(w, &work);
 	CHECK_NUMBER(w->depth, 0);
 	CHECK_NUMBER(strlen(nesting()), 300);
-	/* null writers are never written to */
+	/* nothing may write to null writers */
 	null = tb_writer_create(arbiter, TB_TARGETS_MAX, TB_FULL_DROP);
 	CHECK(tb_writer_is_null(null));
 	tb_begin(null, &work, "n");
@@ -617,7 +618,7 @@ static void signals(void)
 	tb_put_simple(w, &ping, 3);
 	sigaction(SIGUSR1, &before, NULL);
 	CHECK(!tb_writer_flush(w));
-	/* the handler that came between records recorded, the two in the middle of one did not */
+	/* the handler between records recorded; the two inside of a record did not */
 	CHECK_NUMBER(fake_count(&fake, TB_REC_SIMPLE), 4);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_SIMPLE, 1)->words[0], 1000);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_SIMPLE, 2)->words[0], 2);
@@ -626,7 +627,7 @@ static void signals(void)
 	close_fake();
 }
 
-/* A timer interrupts a thread that records all the time, wherever it is. */
+/* A timer signal interrupts a thread that records all the time, at any instruction. */
 static uint64_t handled;
 
 static void often(int signal)
@@ -651,7 +652,7 @@ static void signals_anywhere(void)
 	sigaction(SIGUSR1, &action, &before);
 	CHECK(!timer_create(CLOCK_MONOTONIC, &event, &timer));
 	timer_settime(timer, 0, &often_enough, NULL);
-	/* until there was enough of it, of both */
+	/* until both have recorded enough */
 	while (own < 50000 || __atomic_load_n(&handled, __ATOMIC_RELAXED) < 200)
 		tb_put_simple(w, &ping, ++own);
 	timer_delete(timer);
@@ -692,7 +693,7 @@ static int open_ours(struct tb_endpoint **endpoint)
 	return open_fails;
 }
 
-/* There is neither a module nor an arbiter: who is asked once need not be asked again */
+/* Without a module and an arbiter a category is asked about once, and never again */
 static void in_child_without_module(void)
 {
 	static struct tb_category fresh = TB_CATEGORY_INIT("fresh");
@@ -709,7 +710,7 @@ static void in_child_without_module(void)
 	CHECK_NUMBER(evaluated, 0);
 	CHECK(!tb_write_enabled("by text"));
 	CHECK_NUMBER(opened, 1);
-	/* now there is one */
+	/* once there is an arbiter, the category works */
 	open_fake(4096);
 	CHECK(tb_category_open(&fresh));
 	fake.page.categories[0] = 1;
@@ -719,7 +720,7 @@ static void in_child_without_module(void)
 	close_fake();
 }
 
-/* In a process in which nobody has looked for the module yet */
+/* In a child, where no code has looked for the module yet */
 static void without_module(void)
 {
 	int status;
@@ -753,7 +754,7 @@ static void own_arbiter(void)
 
 	fake_init(&fake);
 	tb_open_instead = open_ours;
-	/* without a device nothing happens, at little cost */
+	/* without a device nothing is recorded, at little cost */
 	open_fails = -ENOENT;
 	opened = 0;
 	CHECK(tb_writer_is_null(tb_here()));
@@ -764,7 +765,7 @@ static void own_arbiter(void)
 	CHECK_NUMBER(opened, 1);
 	CHECK_NUMBER(-tb_default_open(NULL, &ours), ENOENT);
 	CHECK(!ours);
-	/* it can be tried again; with sizes that were chosen, which do not fit, it fails */
+	/* a second attempt works; it fails with sizes of the caller's that do not fit */
 	open_fails = 0;
 	fake.page.categories[0] = 1;
 	fake.fits = 512;
@@ -798,7 +799,7 @@ static void own_arbiter(void)
 	CHECK_NUMBER(fake_count(&fake, TB_REC_EVENT), 1);
 	CHECK_NUMBER(fake_count(&fake, TB_REC_MARK), 1);
 	CHECK(told("six", TB_NAME_EVENT) && !told("nobody", TB_NAME_EVENT));
-	/* objects of C++ record the same */
+	/* the objects of C++ record the same */
 	fake.page.categories[2] = 1;
 	fake.nr_got = 0;
 	record_by_objects();
@@ -814,14 +815,14 @@ static void own_arbiter(void)
 	CHECK_NUMBER(only(TB_REC_EVENT)->words[1], 1 | 2ull << 32);
 	CHECK_NUMBER(fake_count(&fake, TB_REC_MARK), 1);
 	CHECK(told("inner", TB_NAME_EVENT) && !told("nobody", TB_NAME_EVENT));
-	/* a thread's writer ends with it */
+	/* the writer of a thread ends with the thread */
 	CHECK(!pthread_create(&thread, NULL, thread_records, NULL));
 	CHECK(!pthread_join(thread, &theirs));
 	CHECK(theirs != tb_here());
 	CHECK(told("in a thread", TB_NAME_EVENT));
 	CHECK(fake.writers[1].there && !fake.writers[2].there);
 	CHECK(fake.writers[1].tid != fake.writers[2].tid && fake.writers[2].tid);
-	/* a child has a channel of its own */
+	/* a child opens a channel of its own */
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
@@ -840,7 +841,7 @@ static void own_arbiter(void)
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	/* and the parent goes on */
+	/* the parent continues */
 	tb_write_instant("cats", "parent");
 	CHECK(!tb_write_flush());
 	CHECK(told("parent", TB_NAME_EVENT));
@@ -864,7 +865,7 @@ static void *thread_opens(void *arg)
 	return NULL;
 }
 
-/* Opening the channel, or failing to, ends no thread that is to be cancelled, and leaves errno. */
+/* Opening the channel, or failing to, is no cancellation point and leaves errno. */
 static void disturbs_nobody(void)
 {
 	pthread_t thread;
@@ -893,7 +894,7 @@ static void *thread_forks(void *unused)
 	return unused;
 }
 
-/* One that records forks, and so does one that does not, at the same time. */
+/* A thread that records forks while a thread that does not record forks: no record is lost. */
 static void forks_at_once(void)
 {
 	struct tb_writer_stats before, after;
@@ -919,15 +920,15 @@ static void forks_at_once(void)
 }
 
 static const struct test tests[] = {
-	/* before there is an arbiter */
+	/* first: it needs a process without an arbiter */
 	{ "without a module a category is asked about once", without_module },
 	{ "records of all kinds", records },
 	{ "flows and arguments", flows_and_arguments },
 	{ "times are of the provider's clock", times },
 	{ "a name is told once", told_once },
 	{ "a name is told in each chunk where chunks are overwritten", told_in_each_chunk },
-	{ "more names than a writer keeps in mind", many_names },
-	{ "names that take each other's place", names_that_collide },
+	{ "more names than a writer remembers", many_names },
+	{ "names that share a slot of the table", names_that_collide },
 	{ "names of any length", long_name },
 	{ "texts of arguments, more than the table has room for", many_argument_texts },
 	{ "categories are what the kernel says", categories },
@@ -940,7 +941,7 @@ static const struct test tests[] = {
 	{ "the process's own arbiter: no device, threads, fork", own_arbiter },
 	{ "errno and threads that are cancelled", disturbs_nobody },
 	{ "threads that fork at the same time", forks_at_once },
-	/* the table of texts is full then */
+	/* last: it fills the table of texts */
 	{ "too many texts", too_many_texts },
 };
 

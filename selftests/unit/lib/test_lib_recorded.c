@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What record makes of blocks: traces that are compressed - whole, cut off, damaged, put
- * together - are read as what was compressed; the parts of a recording have exact counts.
+ * A user can read what record writes: compressed traces show what was compressed, also when cut
+ * off, damaged or concatenated, and each file of a rotated recording has exact counts. If this
+ * fails, a recording cannot be read, or a missing file goes unnoticed.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -29,12 +30,12 @@ static void long_trace(struct fx *fx)
 	fx_durable_end(fx);
 }
 
-/* Where frames begin in it: room for as many as there are blocks */
+/* A compressed file, and the offsets of its frames: at most one for each block */
 struct packed {
 	unsigned char *data;
 	size_t size;
 	size_t at[64];
-	size_t content[64];	/* of all before it */
+	size_t content[64];	/* bytes of all frames before it */
 	size_t nr;
 };
 
@@ -53,7 +54,7 @@ static void add_frame(struct packed *packed, const void *data, size_t bytes)
 	ZSTD_freeCCtx(context);
 }
 
-/* @blocks in each frame, and a frame to be skipped at the end */
+/* Compress @blocks into each frame; end with a frame that readers skip */
 static void pack(struct packed *packed, const struct fx *fx, unsigned int blocks)
 {
 	static const unsigned char skipped[] = { 0x5e, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3 };
@@ -115,7 +116,7 @@ static void whole(void)
 	fx_free(&fx);
 }
 
-/* Through files and pipes, by the tool */
+/* The tool reads compressed files and pipes */
 static void by_the_tool(void)
 {
 	static char plain[sizeof(output)];
@@ -139,7 +140,7 @@ static void by_the_tool(void)
 	fx_free(&fx);
 }
 
-/* Cut at every byte: the frames before it, and where it breaks off */
+/* Cut at every byte, the frames before it are readable, and the place is reported */
 static void cut_off(void)
 {
 	const struct tb_error *fault;
@@ -168,7 +169,7 @@ static void cut_off(void)
 	fx_free(&fx);
 }
 
-/* Any byte of a frame may be another: then it is told, or makes no difference */
+/* Any damaged byte of a frame is reported, or makes no difference */
 static void damaged(void)
 {
 	struct tb_trace *trace, *plain;
@@ -193,7 +194,7 @@ static void damaged(void)
 	fx_free(&fx);
 }
 
-/* A frame that claims to have much in it, one that does not say */
+/* A frame that claims an enormous content, and one that claims none */
 static void bad_frames(void)
 {
 	static const unsigned char huge[] = {
@@ -211,7 +212,7 @@ static void bad_frames(void)
 	CHECK(tb_trace_open_memory(huge, 4, &trace, &error) == -ENODATA);
 }
 
-/* A frame with the content @size that it claims, of which nothing is there */
+/* Add a frame that claims @size bytes of content and has none */
 static void add_claim(struct packed *packed, uint32_t size)
 {
 	unsigned char claim[12] = { 0x28, 0xb5, 0x2f, 0xfd, 0xa0 };
@@ -223,7 +224,7 @@ static void add_claim(struct packed *packed, uint32_t size)
 	packed->size += sizeof(claim);
 }
 
-/* A trace is as long as what frames have in them, whatever they claim */
+/* The trace has the content that frames really have, whatever they claim */
 static void claims(void)
 {
 	struct tb_trace *trace;
@@ -246,7 +247,7 @@ static void claims(void)
 	fx_free(&fx);
 }
 
-/* Nothing behind a block that is none is unpacked: a few bytes may be very many zeros */
+/* The reader unpacks nothing after an invalid block: a few bytes may hide gigabytes of zeros */
 static void zeros(void)
 {
 	size_t bytes = 8 << 20;
@@ -272,7 +273,7 @@ static void zeros(void)
 	fx_free(&fx);
 }
 
-/* Frames and blocks in turn */
+/* Frames alternate with plain blocks */
 static void mixed(void)
 {
 	struct tb_trace *trace, *plain;
@@ -300,9 +301,9 @@ static void mixed(void)
 	fx_free(&fx);
 }
 
-/* ---- parts ---- */
+/* ---- the files of a rotated recording ---- */
 
-/* A file made of blocks and notes */
+/* A file of blocks and notes */
 struct part_file {
 	unsigned char *data;
 	size_t size;
@@ -333,7 +334,7 @@ static size_t block_at(const struct fx *fx, size_t at, const struct tb_block **b
 	return (size_t)1 << (*block)->size_log2;
 }
 
-/* Two files of it, the first with @count blocks; @leave: so many of the second's left out */
+/* Split a trace in two: @count blocks, and the rest without its first @leave blocks */
 static void split(const struct fx *fx, struct part_file part[2], unsigned int count,
 		  unsigned int leave, unsigned int lie)
 {
@@ -385,7 +386,7 @@ static void parts_fine(void)
 		CHECK(!strstr(output, "open"));
 		CHECK_NUMBER(verify_part_file(&part[1]), 0);
 		CHECK_HAS("exact, continued");
-		/* put together: the whole, the durable block is there twice */
+		/* concatenated they are the whole, with the durable block twice */
 		part_add(&part[0], part[1].data, part[1].size);
 		CHECK_NUMBER(verify_part_file(&part[0]), 0);
 		CHECK(!strstr(output, "another file"));
@@ -402,18 +403,18 @@ static void parts_broken(void)
 	struct fx fx;
 
 	long_trace(&fx);
-	/* the second begins later than it says */
+	/* the second file begins later than it says */
 	split(&fx, part, 6, 1, 0);
 	CHECK_NUMBER(verify_part_file(&part[1]), 1);
 	CHECK_HAS("the block before it is missing");
 	free(part[0].data);
 	free(part[1].data);
-	/* the first has not what it says */
+	/* the first file has not the events that it says */
 	split(&fx, part, 6, 0, 1);
 	CHECK_NUMBER(verify_part_file(&part[0]), 1);
 	CHECK_HAS("a file is missing, or not complete");
 	CHECK_HAS("7 events in blocks up to 2, but here are 6 up to 2");
-	/* the wrong way round */
+	/* in the wrong order */
 	part_add(&part[1], part[0].data, part[0].size);
 	CHECK_NUMBER(verify_part_file(&part[1]), 1);
 	free(part[0].data);
@@ -422,16 +423,16 @@ static void parts_broken(void)
 }
 
 static const struct test tests[] = {
-	{ "compressed: as what was compressed", whole },
-	{ "compressed: by the tool", by_the_tool },
+	{ "compressed: shows what was compressed", whole },
+	{ "compressed: the tool reads files and pipes", by_the_tool },
 	{ "compressed: cut off", cut_off },
 	{ "compressed: damaged", damaged },
-	{ "compressed: frames that cannot be", bad_frames },
+	{ "compressed: invalid frames", bad_frames },
 	{ "compressed: frames that claim much take no room", claims },
-	{ "compressed: frames of no blocks", zeros },
-	{ "compressed: blocks in between", mixed },
+	{ "compressed: frames without blocks", zeros },
+	{ "compressed: plain blocks between frames", mixed },
 	{ "parts: each exact, and all together", parts_fine },
-	{ "parts: what is missing is told", parts_broken },
+	{ "parts: missing blocks and files are reported", parts_broken },
 };
 
 RUN_MAIN(tests)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Running the tool on traces made by hand.  The tool is $TRACEBUF, "tracebuf"
- * by default; no module is needed.
- */
+/* Runs the tool $TRACEBUF, "tracebuf" by default, on traces made by hand; needs no module. */
 #ifndef TEST_LIB_RUN_H
 #define TEST_LIB_RUN_H
 
@@ -21,7 +18,7 @@ static inline void save(const void *data, size_t size)
 	assert(fclose(out) == 0);
 }
 
-/* Run the tool; its output (both streams) in output[], exit status returned */
+/* Run the tool; output[] gets both streams; return the exit status */
 static inline int run(const char *arguments)
 {
 	const char *tool = getenv("TRACEBUF");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the tool says when nothing is selected, which numbers it takes, who may read what it
- * writes, and that --from passes over what is before.
+ * A user whose options select nothing is told so; numbers that are out of range are refused; files
+ * made of a trace are readable by nobody who may not read the trace; and --from skips what comes
+ * before.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 enum { FIRST_RING = 16384 };
 
-/* CPU 0: two blocks, the second from 3000 on; CPU 1: one */
+/* CPU 0: two blocks, the second from 3000 on; CPU 1: one block */
 static void make(struct fx *fx)
 {
 	struct fx_switch event = fx_switch("bash", 100, 1, "cat", 200);
@@ -77,17 +78,17 @@ static void numbers(void)
 					   strstr(output, "written") ||
 					   strstr(output, "neither")))
 			continue;
-		printf("# '%s' is taken, or nothing is said of it: %s\n", wrong[i], output);
+		printf("# '%s' is accepted, or without a message: %s\n", wrong[i], output);
 		test_failures++;
 	}
-	/* decimal, with zeros in front as without them */
+	/* numbers are decimal, also with leading zeros */
 	CHECK_NUMBER(run_on("print", "-t 0100"), 0);
 	CHECK_HAS("sched_switch");
 	CHECK_NUMBER(run_on("print", "-t 100 -n 00002"), 0);
 	CHECK_NUMBER(lines(), 2);
 }
 
-/* Nothing is shown: that is said, and the status is 1 */
+/* If nothing is shown, the tool says so and exits with 1 */
 static void nothing_selected(void)
 {
 	static const char *const commands[] = {
@@ -119,14 +120,14 @@ static void nothing_selected(void)
 	CHECK_HAS("of CPU 999 (its last CPU is 1)");
 	CHECK_NUMBER(run_on("print", "-r 2"), 1);
 	CHECK_HAS("holds 1 recording,");
-	/* somebody who wants no line gets none */
+	/* -n 0 asks for no line: no message */
 	CHECK_NUMBER(run_on("print", "-n 0 -C 999"), 0);
 	CHECK_NUMBER(lines(), 0);
-	/* a thread may be told of without an event of its own */
+	/* a thread may appear in the report without an event of its own */
 	CHECK_NUMBER(run_on("report", "-t 100"), 0);
 }
 
-/* What is before --from is not looked into */
+/* --from does not read blocks before the time */
 static void seeks(void)
 {
 	struct tb_cursor *cursor;
@@ -142,7 +143,7 @@ static void seeks(void)
 	save(fx.data, fx.size);
 	CHECK_NUMBER(run_on("print", ""), 1);
 	CHECK_HAS("CPU 0, block 0");
-	/* a program that asks for the result is told, too */
+	/* a program that asks for the result gets the error, too */
 	CHECK_NUMBER(tb_trace_open(file, &trace, &error), 0);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
 	while ((result = tb_cursor_next(cursor, &view)) > 0)
@@ -169,7 +170,7 @@ static mode_t mode_of(const char *path)
 	return stat(path, &status) ? 0 : status.st_mode & 0777;
 }
 
-/* Whoever may not read the trace may not read what is made of it */
+/* A user who may not read the trace may not read what is made of it */
 static void permissions(void)
 {
 	static const struct {
@@ -206,7 +207,7 @@ static void permissions(void)
 			CHECK_NUMBER(mode_of(path), cases[i].want);
 		}
 	}
-	/* what is replaced keeps its own */
+	/* a file that is replaced keeps its permissions */
 	umask(0022);
 	chmod(file, 0600);
 	chmod(path, 0604);
@@ -214,7 +215,7 @@ static void permissions(void)
 	CHECK_NUMBER(run_on(command, ""), 0);
 	CHECK_NUMBER(mode_of(path), 0604);
 	unlink(path);
-	/* by standard input: those of the file behind it */
+	/* a trace on standard input: the permissions of the file behind it */
 	snprintf(text, sizeof(text), "export -q --format csv -o %s - <%s", path, file);
 	CHECK_NUMBER(run(text), 0);
 	CHECK_NUMBER(mode_of(path), 0600);
@@ -236,7 +237,7 @@ static void permissions(void)
 	umask(was);
 }
 
-/* Viewers of Chrome's format have doubles: larger integers are texts there */
+/* Viewers of Chrome's format read numbers as doubles: larger integers are texts there */
 static void large_numbers(void)
 {
 	CHECK_NUMBER(run_on("export", "-q --format json -o -"), 0);
@@ -259,10 +260,10 @@ static void numbers_of_options(void)
 
 static const struct test tests[] = {
 	{ "numbers of options are decimal and within their bounds", numbers_of_options },
-	{ "when nothing is selected that is said", nothing_selected },
-	{ "what is before --from is passed over", seeks },
-	{ "what is made of a trace has its permission bits", permissions },
-	{ "integers beyond what doubles hold", large_numbers },
+	{ "the tool says when nothing is selected", nothing_selected },
+	{ "--from skips what comes before", seeks },
+	{ "output files have the permissions of the trace", permissions },
+	{ "integers beyond the range of doubles", large_numbers },
 };
 
 RUN_MAIN(tests)

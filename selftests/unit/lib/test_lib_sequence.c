@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What programs have written, read back: sequences put together, their order, what is missing
- * and why, patches, names, times.
+ * A program's records are shown in its order, between the kernel's events, with names, durations
+ * and times; missing records are counted, with the cause. If this fails, a user sees records that
+ * the program did not write, in another order, or does not see that some are missing.
  */
 #include "test_lib_sequence.h"
 
@@ -71,7 +72,7 @@ static void kinds(void)
 	close_all(&fx);
 }
 
-/* Pieces from three CPUs, in any order in the file; kernel events in between */
+/* Pieces of three CPUs come in any order in the file, with kernel events between them */
 static void merge_order(void)
 {
 	static const uint32_t order[] = { 1, 4, 2, 0, 5, 3 };
@@ -112,7 +113,7 @@ static void merge_order(void)
 	close_all(&fx);
 }
 
-/* A chunk in pieces, of which the second was found first in the file */
+/* The file has the second piece of a chunk before the first */
 static void pieces(void)
 {
 	struct fx_chunk first, second;
@@ -166,7 +167,7 @@ static void wrapping(void)
 	close_all(&fx);
 }
 
-/* The id of a writer that is gone is another's: it begins from 0 again */
+/* A new writer with the id of a destroyed one: its numbers begin at 0 again */
 static void ids_again(void)
 {
 	struct fx_chunk chunk;
@@ -182,7 +183,7 @@ static void ids_again(void)
 	fx_take(&fx, 0, 1006, &chunk);
 	one_mark(&chunk, 1, 1, 1007, "d");
 	fx_take(&fx, 0, 1008, &chunk);
-	/* the beginning of this one's predecessor is not here; the thread tells */
+	/* the beginning of the earlier writer is missing; the thread distinguishes the two */
 	fx_chunk(&chunk, 7, 2, 5, 50);
 	fx_mark(&chunk, 1009, "e");
 	fx_take(&fx, 0, 1010, &chunk);
@@ -250,7 +251,7 @@ static void causes(void)
 	}
 }
 
-/* Pieces that are gone, and the rings have overwritten: that is why */
+/* If pieces are missing and the rings have overwritten events, that is the cause */
 static void overwritten(void)
 {
 	struct tb_gap gap = { .overwritten = 9, .first = 1003, .last = 1004 };
@@ -266,7 +267,7 @@ static void overwritten(void)
 	fx_open(&fx, 0, 1005, 1, &gap);
 	one_mark(&chunk, 9, 70, 1005, "b");
 	fx_take(&fx, 0, 1006, &chunk);
-	/* the program lost some of its own, and more than that is not there */
+	/* the program lost some itself, but more records are missing */
 	one_mark(&chunk, 13, 80, 1007, "c");
 	chunk.head.cause = TB_LOST_NO_CHUNK;
 	fx_take(&fx, 0, 1008, &chunk);
@@ -301,7 +302,7 @@ static void overwritten(void)
 	close_all(&fx);
 }
 
-/* The very first are missing, and the very last: told by a piece without records */
+/* The first records are missing, and the last: a piece without records reports these */
 static void at_both_ends(void)
 {
 	struct fx_chunk chunk;
@@ -345,7 +346,7 @@ static void patches(void)
 	fx_continue(&later);
 	of_later = fx_record(&later, TB_REC_SLICE, 0, 1, 1004, FX_WORDS(0));
 	holes[2] = fx_record(&later, TB_REC_SLICE, 0, 1, 1005, FX_WORDS(0));
-	/* before its piece, behind it, twice; of a head, of nothing, of another writer's */
+	/* before its piece, after it, twice; of a head, of no record, of another writer's chunk */
 	fx_patch(&fx, 0, 1006, &chunk, holes[0] + 16, 10);
 	fx_take(&fx, 0, 1007, &chunk);
 	fx_patch(&fx, 0, 1008, &chunk, holes[1] + 24, 99);
@@ -383,11 +384,11 @@ static void names(void)
 
 	begin(&fx);
 	fx_open(&fx, 0, 1000, 1, NULL);
-	/* told before, by a writer that is looked at later */
+	/* announced early, by a writer that the reader visits later */
 	fx_chunk(&chunk, 7, 9, 0, 0);
 	fx_name(&chunk, 4, TB_NAME_EVENT, 3, "oldest");
 	fx_take(&fx, 0, 1001, &chunk);
-	/* used before it is told, by another writer; the other producer's 1 is its own */
+	/* used before another writer announces it; id 1 of the other producer is its own */
 	fx_chunk(&chunk, 7, 2, 0, 0);
 	fx_record(&chunk, TB_REC_INSTANT, TB_REC_ARGS, 1, 1001,
 		  FX_WORDS(fx_arg(17, TB_ARG_TEXT), 18));
@@ -439,7 +440,7 @@ static void impossible_times(void)
 	fx_mark(&chunk, 2000, "a");
 	fx_mark(&chunk, 1500, "back");
 	fx_mark(&chunk, 2100, "b");
-	/* a millisecond is let pass */
+	/* up to a millisecond after the chunk is accepted */
 	fx_mark(&chunk, 3000 + 900000, "soon");
 	fx_mark(&chunk, UINT64_MAX, "never");
 	fx_record(&chunk, TB_REC_SLICE, 0, 9, 2000, FX_WORDS(UINT64_MAX));
@@ -463,14 +464,14 @@ static void impossible_times(void)
 	close_all(&fx);
 }
 
-/* Chunks in CLOCK_MONOTONIC in a trace of the processor's counter */
+/* Chunks with times of CLOCK_MONOTONIC in a trace of the processor's counter */
 static void other_clocks(void)
 {
 	struct fx_chunk chunk;
 	struct fx fx;
 
 	fx_init(&fx, 14, 0);
-	/* 2 ticks are 1 ns, then 1 tick is */
+	/* 2 ticks are 1 ns at first, then 1 tick */
 	fx_sync(&fx, 1000000, 5000000);
 	fx_sync(&fx, 3000000, 6000000);
 	fx_sync(&fx, 4000000, 7000000);
@@ -532,12 +533,12 @@ static void nesting(void)
 	fx_record(&chunk, TB_REC_END, 0, 0, 1005, FX_NO_WORDS);
 	fx_record(&chunk, TB_REC_BEGIN, 0, 1, 1006, FX_NO_WORDS);
 	fx_take(&fx, 0, 1010, &chunk);
-	/* after a loss nobody knows what is open */
+	/* after a loss the reader does not know which slices are open */
 	fx_chunk(&chunk, 7, 1, 1, 10);
 	fx_record(&chunk, TB_REC_END, 0, 0, 1011, FX_NO_WORDS);
 	fx_record(&chunk, TB_REC_BEGIN, 0, 2, 1012, FX_NO_WORDS);
 	fx_take(&fx, 0, 1020, &chunk);
-	/* deeper than is remembered */
+	/* deeper than the reader tracks */
 	fx_chunk(&chunk, 7, 2, 0, 0);
 	for (i = 0; i < 80; i++)
 		fx_record(&chunk, TB_REC_BEGIN, 0, 1 + i % 2, 1100, FX_NO_WORDS);
@@ -579,13 +580,13 @@ static const struct test tests[] = {
 	{ "sequence: pieces of several CPUs among kernel events", merge_order },
 	{ "sequence: a chunk in pieces", pieces },
 	{ "sequence: numbers of chunks wrap around", wrapping },
-	{ "sequence: an id that is given again", ids_again },
+	{ "sequence: an id that is used again", ids_again },
 	{ "sequence: every cause of a loss", causes },
-	{ "sequence: what the rings have overwritten", overwritten },
+	{ "sequence: records that the rings have overwritten", overwritten },
 	{ "sequence: losses at the beginning and the end", at_both_ends },
-	{ "sequence: patches before and behind", patches },
-	{ "sequence: names late, unknown, told again", names },
-	{ "sequence: times that cannot be", impossible_times },
+	{ "sequence: patches before and after their piece", patches },
+	{ "sequence: names announced late, never, again", names },
+	{ "sequence: impossible times", impossible_times },
 	{ "sequence: other clocks than the trace's", other_clocks },
 	{ "sequence: slices in slices", nesting },
 };

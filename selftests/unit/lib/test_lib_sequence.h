@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traces with what programs have written: opened, read as lines, and followed as they would grow,
- * which must give the same.
+ * Traces with records of programs: read as lines from the file and while they are followed, which
+ * must give the same.
  */
 #ifndef TEST_LIB_SEQUENCE_H
 #define TEST_LIB_SEQUENCE_H
@@ -29,7 +29,7 @@ static inline void close_all(struct fx *fx)
 	fx_free(fx);
 }
 
-/* All that programs have written; the same if the trace is followed */
+/* All records of programs, checked to be the same when the trace is followed */
 static inline const char *read_users(void)
 {
 	static struct user_lines lines, followed;
@@ -56,7 +56,7 @@ static inline const struct tb_user_writer *accounting(unsigned int index)
 	return writer ? writer : &none;
 }
 
-/* One mark in chunk @id, record number @first, at @time */
+/* A chunk @id with one mark, record number @first, at @time */
 static inline void one_mark(struct fx_chunk *chunk, uint32_t id, uint64_t first,
 		     uint64_t time, const char *text)
 {

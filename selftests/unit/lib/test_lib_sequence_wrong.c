@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What programs have written that is not as it should be: chunks that are none, pieces in damaged
- * blocks, whatever hostile programs can write, and traces without programs.
+ * No program can make a reader crash, hang, or lose events of the kernel, whatever it writes into
+ * its chunks: damaged records are reported, and the rest is shown.
  */
 #include "test_lib_sequence.h"
 
@@ -13,19 +13,19 @@ static void malformed(void)
 
 	begin(&fx);
 	fx_open(&fx, 0, 1000, 1, NULL);
-	/* a record that reaches beyond the piece: the rest is missing */
+	/* a record reaches beyond its piece: the rest is missing */
 	one_mark(&chunk, 0, 0, 1001, "a");
 	fx_mark(&chunk, 1002, "b");
 	record = (void *)(chunk.data + chunk.bytes / 2);
 	record->bytes = 4000;
 	fx_take(&fx, 0, 1010, &chunk);
-	/* less records than there are data, and one of a kind nobody knows */
+	/* fewer records than the data have, and a record of an unknown kind */
 	one_mark(&chunk, 1, 2, 1011, "c");
 	fx_record(&chunk, 200, 0xff, 9, 1012, FX_WORDS(1, 2, 3));
 	fx_mark(&chunk, 1013, "not told of");
 	chunk.head.records--;
 	fx_take(&fx, 0, 1020, &chunk);
-	/* a text longer than its record; words that are not there */
+	/* a text longer than its record; missing words */
 	fx_chunk(&chunk, 7, 1, 2, 4);
 	fx_record(&chunk, TB_REC_MARK, 0, 0, 1021, FX_WORDS(5000, 0x64));
 	fx_record(&chunk, TB_REC_SIMPLE, 0, 9, 1022, FX_NO_WORDS);
@@ -33,10 +33,10 @@ static void malformed(void)
 	fx_record(&chunk, TB_REC_BEGIN, TB_REC_ARGS, 9, 1024,
 		  FX_WORDS(fx_arg(9, 77), 255, 6));
 	fx_take(&fx, 0, 1030, &chunk);
-	/* numbers that were there before */
+	/* numbers that have been used before */
 	one_mark(&chunk, 3, 5, 1031, "again");
 	fx_take(&fx, 0, 1040, &chunk);
-	/* too short to be any */
+	/* too short for their heads */
 	fx_composite(&fx, 0, TB_EV_CHUNK, 1050, 1, &chunk, 40);
 	fx_composite(&fx, 0, TB_EV_PATCH, 1050, 1, &chunk, 16);
 	fx_simple(&fx, 0, TB_EV_CHUNK, 1051, 0);
@@ -60,7 +60,7 @@ static void malformed(void)
 	close_all(&fx);
 }
 
-/* The upper half of when a piece was taken; and what is behind damage is not there */
+/* Pieces get the full time of the cursor, and end at damage as the cursor does */
 static void as_the_cursor(void)
 {
 	uint64_t late = 1ull << 33 | 100;
@@ -100,7 +100,7 @@ static uint64_t next_random(uint64_t *random)
 	return *random;
 }
 
-/* Mostly small, sometimes anything */
+/* Mostly small, sometimes any number */
 static uint64_t odd_number(uint64_t *random)
 {
 	uint64_t number = next_random(random), kind = next_random(random) % 8;
@@ -140,7 +140,7 @@ static void hostile_chunk(struct fx_chunk *chunk, uint64_t *random)
 		chunk->bytes -= next_random(random) % (chunk->bytes + 1);
 }
 
-/* Whatever programs write: the reader ends, in order, and shows all kernel events */
+/* Whatever programs write, the reader ends, in order, and shows all kernel events */
 static void hostile(void)
 {
 	const char *runs = getenv("SEQUENCE_RUNS"), *seed = getenv("SEQUENCE_SEED");
@@ -207,7 +207,7 @@ static void hostile(void)
 	}
 }
 
-/* A trace of a program that writes nothing is as it was */
+/* A program that writes nothing does not change the trace */
 static void nothing(void)
 {
 	struct fx fx;
@@ -225,8 +225,8 @@ static void nothing(void)
 }
 
 static const struct test tests[] = {
-	{ "sequence: chunks that are not what they should be", malformed },
-	{ "sequence: pieces are those that the cursor comes by", as_the_cursor },
+	{ "sequence: invalid chunks", malformed },
+	{ "sequence: pieces have the cursor's time and limits", as_the_cursor },
 	{ "sequence: hostile programs", hostile },
 	{ "sequence: a trace without programs", nothing },
 };

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool on traces whose texts and numbers are meant to harm: what any program may call itself,
- * and what only somebody who made the file himself can have put there.  Nothing that a terminal
- * would obey, or that changes how what is around it is shown, comes out as it is.
+ * A user can show any trace on a terminal: names that programs chose, or that an attacker wrote
+ * into the file, cannot send escape sequences or rearrange the text around them.
  */
 #include <stddef.h>
 #include "test_lib_chunk.h"
 #include "test_lib_run.h"
 
-#define BIDI "\xe2\x80\xae"		/* U+202E: from right to left from here on */
+#define BIDI "\xe2\x80\xae"		/* U+202E: right to left from here on */
 #define CSI "\xc2\x9b"			/* U+009B, as "ESC [" */
 #define UMLAUT "\xc3\xa4"
 
-/* Threads that have such names take turns; @spoil: what else there is */
+/* Threads with such names take turns; @spoil adds more to the trace */
 static void make(void (*spoil)(struct fx *fx))
 {
 	struct fx_switch there = fx_switch("a" BIDI "gnp.x", 100, 1, CSI "2J" UMLAUT, 101),
@@ -63,7 +62,7 @@ static void names_of_threads(void)
 	CHECK_HAS("a???gnp.x");
 }
 
-/* An event that nobody has compiled, and a machine whose name is an order */
+/* An event that no kernel has, and a machine whose name is an escape sequence */
 static void evil_names(struct fx *fx)
 {
 	static const struct fx_field fields[] = {
@@ -103,7 +102,7 @@ static void names_from_the_file(void)
 	CHECK_HAS("no?[2Jde");
 }
 
-/* The row of a thread whose number is that of a row which a writer has for itself */
+/* A thread has the id that the export gives to the row of a writer */
 static void writers_in_each_others_place(void)
 {
 	static const unsigned int ids[] = { 5, 0xffff };
@@ -136,7 +135,7 @@ static void writers_in_each_others_place(void)
 	}
 }
 
-/* A list that is longer as text than anything that is usual */
+/* A list whose text is longer than any usual buffer */
 static void long_list(void)
 {
 	static const struct fx_field fields[] = {
@@ -165,10 +164,10 @@ static void long_list(void)
 }
 
 static const struct test tests[] = {
-	{ "names of threads are shown, and not obeyed", names_of_threads },
-	{ "names that a file has made up are shown, and not obeyed", names_from_the_file },
-	{ "export: writers with the numbers of others", writers_in_each_others_place },
-	{ "export: a cell as long as it must be", long_list },
+	{ "terminals do not obey names of threads", names_of_threads },
+	{ "terminals do not obey names in the file", names_from_the_file },
+	{ "export: a writer and a thread with the same number", writers_in_each_others_place },
+	{ "export: a very long cell", long_list },
 };
 
 RUN_MAIN(tests)

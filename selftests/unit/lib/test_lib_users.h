@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What programs have written as lines, for tests that compare it; and the same trace read while it
- * "grows", from a pipe.
+ * Records of programs as lines, for comparison; read from the file, and while it is followed.
  */
 #ifndef TEST_LIB_USERS_H
 #define TEST_LIB_USERS_H
@@ -15,10 +14,10 @@
 struct user_lines {
 	char   text[65536];
 	size_t used;
-	uint64_t places;		/* of their offsets, in order */
+	uint64_t places;		/* a hash of their offsets, in order */
 };
 
-/* "TICKS TID text", if a program wrote it */
+/* Add "TICKS TID text" for a record of a program */
 static inline void add_user_line(struct user_lines *lines, const struct tb_trace *trace,
 				 const struct tb_view *view)
 {
@@ -27,7 +26,7 @@ static inline void add_user_line(struct user_lines *lines, const struct tb_trace
 	if (!view->user)
 		return;
 	CHECK(tb_view_print(trace, view, text, sizeof(text)) < (int)sizeof(text));
-	/* without the span of a loss */
+	/* cut off the span of a loss */
 	if (view->kind == TB_VIEW_USER_LOST)
 		*strstr(text, " between") = 0;
 	lines->places = lines->places * 31 + view->offset;
@@ -36,7 +35,7 @@ static inline void add_user_line(struct user_lines *lines, const struct tb_trace
 					(unsigned long long)view->ticks, view->tid, text);
 }
 
-/* To the end */
+/* Read to the end */
 static inline const char *read_user_lines(struct user_lines *lines, const struct tb_trace *trace,
 					  struct tb_cursor *cursor)
 {
@@ -49,7 +48,7 @@ static inline const char *read_user_lines(struct user_lines *lines, const struct
 	return lines->text;
 }
 
-/* All of @fx from a file that is followed to its end */
+/* Follow a file with all of @fx to its end */
 static inline const char *follow_user_lines(struct user_lines *lines, const struct fx *fx)
 {
 	static const struct tb_follow_options holding = { .hold_ms = 1000000 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events that the kernel recorded in their compact form are shown in the wide form, with all
- * fields.  If this is wrong, every tool shows something that did not happen.
+ * fields. If this fails, every tool shows something that did not happen.
  */
 #include "test_lib_fixture.h"
 
 enum { EV_WAKING = 82, EV_ENTER = 84, EV_LOSSY = 86, EV_EMPTY = 88 };
 
-/* As module/events/compact.c and calls.c describe them, and two descriptions that cannot be widened */
+/* As module/events/compact.c and calls.c describe them, and two that cannot be widened */
 static void describe(struct fx *fx)
 {
 	static const struct fx_field waking[] = {
@@ -42,7 +42,7 @@ static void describe(struct fx *fx)
 		{ "pid", "pid_t", 0, 4, 0, 0, 0, 0 },
 		{ "target_cpu", "int", 4, 4, 0, 0, 0, 0 },
 	};
-	/* a name without a byte, at the end of the room that the library has */
+	/* a name of no bytes, at the end of the library's buffer */
 	static const struct fx_field empty[] = {
 		{ "comm", "char[16]", 128, 0, 0, TB_FIELD_STRING, 0, 0 },
 		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
@@ -176,11 +176,11 @@ static void shown_in_the_wide_form(void)
 	is_call(cursor, &view, 3, 1, args);
 	is_call(cursor, &view, 21, 2, args);
 	is_call(cursor, &view, 9, 6, args);
-	/* a field of the wide form is not known: the event stays as it is */
+	/* a field of the wide form is unknown: the event stays compact */
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 1);
 	CHECK_NUMBER(view.id, EV_LOSSY + 1);
 	CHECK_NUMBER(view.structure, TB_STRUCT_SIMPLE);
-	/* a description that lies: there is no room for the name */
+	/* an inconsistent description: there is no room for the name */
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 1);
 	CHECK_NUMBER(view.id, EV_EMPTY + 1);
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 0);
@@ -189,7 +189,7 @@ static void shown_in_the_wide_form(void)
 	fx_free(&fx);
 }
 
-/* A choice of the wide form is one of the compact form, too */
+/* Choosing the wide form chooses the compact form, too */
 static void chosen_by_the_wide_form(void)
 {
 	unsigned char formats[64] = { 0 };
@@ -207,7 +207,7 @@ static void chosen_by_the_wide_form(void)
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 1);
 	CHECK_NUMBER(view.id, EV_WAKING);
 	CHECK_NUMBER(view.tid, 11);
-	/* the event's own name, although those of threads are not asked for */
+	/* the event's own name is shown even if names of threads are not wanted */
 	is_text(&view, "comm", "cook");
 	CHECK_NUMBER(tb_cursor_next(cursor, &view), 0);
 	tb_cursor_close(cursor);

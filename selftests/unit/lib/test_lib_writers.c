@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arbiter of user-space writers against a kernel in user space: chunks, commits,
- * writers' ids, policies, shutdown; and what happens when memory or the kernel fail.
+ * A program that records loses no record without a count and a cause, whatever the kernel answers:
+ * chunks are committed and returned, writers get ids, a full buffer drops or stalls as chosen. No
+ * allocation failure, damaged chunk or malicious kernel may crash the program or make it hang.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -32,7 +33,7 @@ static void get_and_return(void)
 	for (i = 0; i < 3; i++)
 		tb_writer_destroy(w[i]);
 	CHECK_NUMBER(fake_count(&fake, TB_REC_SIMPLE), 33);
-	/* all of them are free again: each can be had */
+	/* all chunks are free again: the writer can fill each of them */
 	w[0] = writer(TB_FULL_DROP);
 	arbiter->period_ms = 1u << 30;
 	fake.fail_commit = -ENOMEM;
@@ -54,19 +55,19 @@ static void batch(void)
 	put(w, 3 * PER_CHUNK + 4);
 	CHECK_NUMBER(fake.commits, 0);
 	CHECK_NUMBER(arbiter->uncommitted, 3);
-	/* half of the memory is not committed */
+	/* half of the memory is uncommitted: the arbiter commits */
 	put(w, PER_CHUNK);
 	CHECK_NUMBER(fake.commits, 1);
 	CHECK_NUMBER(fake.largest, 4);
 	check_values(0, 4 * PER_CHUNK + 3);
-	/* the period is over */
+	/* the arbiter commits when the period is over */
 	fake.now += 999 * 1000;
 	put(w, 8);
 	CHECK_NUMBER(fake.commits, 1);
 	fake.now += 1000;
 	put(w, 8);
 	CHECK_NUMBER(fake.commits, 2);
-	/* it can change: at once */
+	/* a new period takes effect at once */
 	arbiter->period_ms = 0;
 	put(w, 8);
 	CHECK_NUMBER(fake.commits, 3);
@@ -138,12 +139,12 @@ static void refused_chunk(void)
 	CHECK_NUMBER(stats.attempted, 8);
 	CHECK_NUMBER(stats.refused, 4);
 	CHECK_NUMBER(stats.lost, 0);
-	/* the name went with the first chunk, so it is told again */
+	/* the refused chunk had the name, so the writer announces it again */
 	CHECK_NUMBER(fake_count(&fake, TB_REC_NAME), 1);
 	CHECK(fake_got(&fake, TB_REC_NAME, 0)->flags & TB_CHUNK_FRESH);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_NAME, 0)->missing, 4);
 	check_values(3, 3);
-	/* of the next a reader's flush takes a part before: that is not refused */
+	/* a reader's flush takes a part of the next chunk before the refusal: that part arrives */
 	put(w, 1);
 	fake_scrape(&fake);
 	put(w, 2);
@@ -185,7 +186,7 @@ static void ids(void)
 	tb_put_simple(w, &ping, 1);
 	tb_put_mark(w, "x", 1);
 	tb_writer_destroy(w);
-	/* what was given up is given out again, the oldest first */
+	/* ids of destroyed writers are given out again, the oldest first */
 	id = tb_writer_id(all[77]);
 	tb_writer_destroy(all[77]);
 	all[77] = tb_writer_create(arbiter, 0, TB_FULL_DROP);
@@ -224,7 +225,7 @@ static void shutdown(void)
 	CHECK_NUMBER(-tb_arbiter_try_shutdown(arbiter), EBUSY);
 	CHECK(tb_writer_is_null(tb_writer_create(arbiter, 0, TB_FULL_DROP)));
 	CHECK(tb_writer_is_null(tb_writer_create_startup(arbiter, 1)));
-	/* those that are there go on */
+	/* existing writers continue */
 	put(two, 1);
 	tb_writer_destroy(one);
 	CHECK_NUMBER(-tb_arbiter_try_shutdown(arbiter), EBUSY);
@@ -258,7 +259,7 @@ static void drop(void)
 	CHECK(!tb_writer_flush(w));
 	after = fake_got(&fake, TB_REC_SIMPLE, kept);
 	CHECK(after && after->words[0] == kept + 50);
-	/* where it is missing, how much, and why; and names are told again */
+	/* the next chunk says where, how many and why records are missing; it repeats the names */
 	after = fake_got(&fake, TB_REC_NAME, 1);
 	CHECK(after && after->missing == 50 && after->cause == TB_LOST_NO_CHUNK);
 	CHECK(after && after->flags & TB_CHUNK_FRESH);
@@ -307,7 +308,7 @@ static void lost_at_the_end(void)
 	tb_writer_read_stats(w, &stats);
 	CHECK(stats.lost > 0);
 	CHECK(!tb_writer_flush(w));
-	/* nothing more to write, but it is told */
+	/* the flush reports the loss, although there is no record to write */
 	CHECK_NUMBER(fake.writers[id].missing, stats.lost);
 	check_accounting(id, stats.attempted);
 	put(w, 1);
@@ -359,7 +360,7 @@ static void stall_gives_up(void)
 	put(w, 1);
 	CHECK(fake.slept >= 30000000 && fake.slept < 30200000);
 	naps = fake.nr_naps;
-	/* each record anew */
+	/* the writer stalls again for each record */
 	put(w, 1);
 	CHECK_NUMBER(fake.nr_naps, 2 * naps);
 	tb_writer_read_stats(w, &stats);
@@ -385,7 +386,7 @@ static void stall_then_drop(void)
 	naps = fake.nr_naps;
 	put(w, 100);
 	CHECK_NUMBER(fake.nr_naps, naps);
-	/* with a chunk it has hope again */
+	/* after it had a chunk, the writer stalls again */
 	fake.fail_commit = 0;
 	put(w, 1);
 	fake.fail_commit = -ENOMEM;
@@ -410,12 +411,9 @@ static void garbage_wrap(void)
 	open_small();
 	w = writer(TB_FULL_DROP);
 	id = tb_writer_id(w);
-	/*
-	 * free by its state, but of a lap that the kernel does not know: refused, and never used
-	 * again
-	 */
+	/* the state is free, but the lap is unknown to the kernel: refused, and never used again */
 	fake_chunk(&fake, 0)->state = TB_CHUNK_WORD(TB_CHUNK_FREE, 77);
-	/* no state at all: nobody gets it */
+	/* not a state: no writer takes the chunk */
 	fake_chunk(&fake, 1)->state = 0xdeadbe55;
 	put(w, PER_CHUNK);
 	CHECK(!tb_writer_flush(w));
@@ -447,7 +445,7 @@ static void state_changed_while_writing(void)
 	w = writer(TB_FULL_DROP);
 	id = tb_writer_id(w);
 	put(w, 2);
-	/* a lap on: what a late writer would find.  It must not change it. */
+	/* the state of a later lap, as a late writer finds it: the writer must not change it */
 	w->chunk->state = TB_CHUNK_WORD(TB_CHUNK_WRITING, 9);
 	CHECK(!tb_writer_flush(w));
 	CHECK_NUMBER(fake_chunk(&fake, 0)->state, TB_CHUNK_WORD(TB_CHUNK_WRITING, 9));
@@ -503,7 +501,7 @@ static void own_wrap(void)
 	close_all();
 }
 
-/* ---- the kernel says what cannot be ---- */
+/* ---- a malicious kernel ---- */
 
 static void malicious(void)
 {
@@ -596,7 +594,7 @@ static void allocation_failures(void)
 	tb_map_fails = 2;
 	CHECK(tb_writer_is_null(tb_writer_create_startup(arbiter, 1)));
 	tb_map_fails = 0;
-	/* nothing of them is left */
+	/* the failed startup writers have left nothing */
 	w = writer(TB_FULL_DROP);
 	put(w, 3);
 	tb_writer_destroy(w);
@@ -613,7 +611,7 @@ static void allocation_failures(void)
 		CHECK(!arbiter);
 	}
 	CHECK(nth > 4 && nth < 100);
-	/* a channel that could not be had does no harm */
+	/* an arbiter whose binding failed can be bound again */
 	fake_init(&fake);
 	next_value = 0;
 	w = tb_writer_create_startup(arbiter, 1);
@@ -651,7 +649,7 @@ static void forked_child(void)
 	if (!pid) {
 		const struct tb_chunk *chunk = fake_chunk(&fake, 0);
 
-		/* here the memory is a copy, so it can be looked at */
+		/* the child has a copy of the memory, so the test can inspect it */
 		put(w, 20);
 		tb_writer_flush(w);
 		tb_put_mark(w, "x", 1);
@@ -676,7 +674,7 @@ static void forked_child(void)
 #define WRITERS_BYTES (WRITERS * sizeof(struct writer *))
 #define LEAST_PAGE 4096
 
-/* How many pages of the table of writers are there */
+/* The number of resident pages of the table of writers */
 static unsigned int writers_pages(void)
 {
 	unsigned char there[WRITERS_BYTES / LEAST_PAGE] = { 0 };
@@ -689,7 +687,7 @@ static unsigned int writers_pages(void)
 	return count;
 }
 
-/* The child looks for the writers that there are, not at each id that a writer could have */
+/* The child visits the existing writers, not every possible id */
 static void forked_quickly(void)
 {
 	struct tb_writer *w;
@@ -716,7 +714,7 @@ static void forked_quickly(void)
 static struct tb_writer *interrupted;
 static pid_t child;
 
-/* Forks, as a signal handler may, when the writer needs a chunk. */
+/* Fork, as a signal handler may, when the writer needs a chunk. */
 static void fork_in_record(const volatile void *word)
 {
 	if (word != &writer_of(interrupted)->nested)
@@ -747,7 +745,7 @@ static void forked_in_record(void)
 }
 
 static const struct test tests[] = {
-	{ "chunks are got and returned", get_and_return },
+	{ "chunks are taken and returned", get_and_return },
 	{ "commits are batched", batch },
 	{ "more chunks than go into one commit", large_batch },
 	{ "a commit that fails as a whole loses nothing", commit_fails },
@@ -757,19 +755,19 @@ static const struct test tests[] = {
 	{ "shutdown only when no writer is left", shutdown },
 	{ "no chunk: drop", drop },
 	{ "no chunk: exhausted several times", exhausted_several_times },
-	{ "what is lost at the end is told", lost_at_the_end },
+	{ "a flush reports a loss at the end", lost_at_the_end },
 	{ "no chunk: stall with back-off", stall },
 	{ "no chunk: stall gives up", stall_gives_up },
 	{ "no chunk: stall, then drop", stall_then_drop },
-	{ "garbage in the wrap count", garbage_wrap },
-	{ "a state that changed while it was written", state_changed_while_writing },
-	{ "the wrap count wraps around", wraps_around },
-	{ "the wrap count of chunks that are not shared", own_wrap },
+	{ "chunks with an unknown lap or state", garbage_wrap },
+	{ "a state that changed during writing", state_changed_while_writing },
+	{ "the lap count wraps around", wraps_around },
+	{ "the lap count of chunks that are not shared", own_wrap },
 	{ "malicious sizes and ids", malicious },
-	{ "options that cannot be", bad_options },
+	{ "invalid options", bad_options },
 	{ "allocation failures", allocation_failures },
 	{ "a child of fork() leaves its parent's channel alone", forked_child },
-	{ "a child of fork() looks for no writers that there are not", forked_quickly },
+	{ "a child of fork() visits existing writers only", forked_quickly },
 	{ "a child of fork() in the middle of a record takes no chunk", forked_in_record },
 };
 

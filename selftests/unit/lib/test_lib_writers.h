@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * For tests of the arbiter: one arbiter before a kernel in user space, a name, and what must
- * have arrived.
- */
+/* For tests of the arbiter: an arbiter on a fake kernel, and checks of what has arrived. */
 #ifndef TEST_LIB_WRITERS_H
 #define TEST_LIB_WRITERS_H
 
@@ -15,7 +12,7 @@ static struct tb_name ping = TB_NAME_INIT("ping", NULL);
 static uint64_t next_value;
 
 enum { CHUNK = 256, ROOM = CHUNK - sizeof(struct tb_chunk), SIMPLE = 24 };
-/* a chunk that tells the name, 24 bytes, has room for 7 simple records, others for 8 */
+/* a chunk with the name, 24 bytes, has room for 7 simple records, others for 8 */
 enum { PER_CHUNK = (ROOM - 24) / SIMPLE };
 
 static const struct tb_arbiter_options small = {
@@ -67,7 +64,7 @@ static inline void put(struct tb_writer *w, unsigned int count)
 		tb_put_simple(w, &ping, next_value++);
 }
 
-/* all that is missing is told, and what was received is in order */
+/* Every record of the writer was received, or is known to be missing */
 static inline void check_accounting(unsigned int id, uint64_t attempted)
 {
 	const struct fake_writer *w = &fake.writers[id];
@@ -75,7 +72,7 @@ static inline void check_accounting(unsigned int id, uint64_t attempted)
 	CHECK_NUMBER(w->received + w->missing, attempted);
 }
 
-/* the values that arrived, from @from, without a gap, are @count */
+/* The values that have arrived are @count consecutive ones from @from */
 static inline void check_values(uint64_t from, size_t count)
 {
 	size_t i;
@@ -91,7 +88,7 @@ static inline void check_values(uint64_t from, size_t count)
 	}
 }
 
-/* for what calls back: how often */
+/* A callback that counts its calls */
 static inline void count_up(void *data)
 {
 	++*(int *)data;

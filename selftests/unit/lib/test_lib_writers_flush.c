@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arbiter and readers: flush, scrape; and patches, of chunks not committed and of others.
+ * A reader that flushes gets all records that a program has finished, and a slice that ends late
+ * gets its duration once, in its chunk or by a patch. If this fails, records are missing at the end
+ * of a trace, or slices seem never to end.
  */
 #include "test_lib_writers.h"
 
@@ -33,7 +35,7 @@ static void flush(void)
 	CHECK_NUMBER(-tb_arbiter_flush(arbiter, count_up, &done), EIO);
 	CHECK_NUMBER(done, 1);
 	fake.fail_commit = 0;
-	/* somebody waits for the kernel */
+	/* a reader waits for the kernel's flush */
 	fake.page.flush = 9;
 	CHECK_NUMBER(tb_arbiter_serve(arbiter, 0), 0);
 	CHECK_NUMBER(fake.answered, 8);
@@ -58,7 +60,7 @@ static void flush_unbound(void)
 	CHECK(!tb_arbiter_bind_to(arbiter, &fake.endpoint));
 	CHECK_NUMBER(done, 2);
 	close_all();
-	/* one that is never bound calls nobody */
+	/* an arbiter that is never bound calls no callback */
 	open_unbound();
 	CHECK(!tb_arbiter_flush(arbiter, count_up, &done));
 	tb_arbiter_destroy(arbiter);
@@ -96,7 +98,7 @@ static void scrape(void)
 	CHECK(!fake.chunks);
 	w = writer(TB_FULL_DROP);
 	other = writer(TB_FULL_DROP);
-	/* at every fill: a piece, and then the rest, as chunks of their own */
+	/* at every fill level a flush takes a piece, and later the rest as another chunk */
 	for (i = 0; i < 5 * PER_CHUNK; i++) {
 		put(w, 1);
 		CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
@@ -130,7 +132,7 @@ static void scraped_cause(void)
 		CHECK(!(i < 2 ? tb_arbiter_flush(arbiter, NULL, NULL) : tb_writer_flush(w)));
 	}
 	CHECK_NUMBER(fake.nr_got, 4);
-	/* the first piece alone tells the loss and the name */
+	/* only the first piece has the loss and the name */
 	CHECK_NUMBER(fake.got[0].missing, 1);
 	CHECK_NUMBER(fake.got[0].cause, TB_LOST_OVERSIZE);
 	CHECK(fake.got[0].flags & TB_CHUNK_FRESH);
@@ -205,7 +207,7 @@ static void patch_in_place(void)
 	inner = tb_slice_begin(w, &ping, 99);
 	CHECK(w->chunk->hole);
 	fake_scrape(&fake);
-	/* up to the first hole, and no further */
+	/* the scrape stops at the first hole */
 	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 0);
 	CHECK_NUMBER(fake_count(&fake, TB_REC_NAME), 1);
 	tb_slice_end(&outer);
@@ -219,7 +221,7 @@ static void patch_in_place(void)
 	CHECK_NUMBER(fake_count(&fake, TB_REC_SLICE), 2);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_SLICE, 1)->words[0], 99);
 	CHECK(fake_got(&fake, TB_REC_SLICE, 1)->words[1]);
-	/* ending it twice does nothing */
+	/* ending a slice twice does nothing */
 	tb_slice_end(&inner);
 	tb_writer_destroy(w);
 	CHECK_NUMBER(fake.nr_patches, 0);
@@ -241,7 +243,7 @@ static void patch_queued(void)
 	tb_slice_end(&slice);
 	CHECK(!tb_arbiter_commit(arbiter));
 	CHECK(fake_got(&fake, TB_REC_SLICE, 0)->words[0]);
-	/* the other one has a hole in the trace, until it ends */
+	/* the second slice has a hole in the trace until it ends */
 	CHECK_NUMBER(fake_got(&fake, TB_REC_SLICE, 1)->words[0], 0);
 	CHECK_NUMBER(fake.nr_patches, 0);
 	tb_slice_end(&second);
@@ -298,7 +300,7 @@ static void patch_reused(void)
 	slice = tb_slice_begin(w, &ping, 0);
 	chunk = w->chunk;
 	CHECK(!tb_writer_flush(w));
-	/* another writer completes the same chunk */
+	/* another writer gets the same chunk and completes it */
 	put(other, 1);
 	CHECK(other->chunk == chunk);
 	put(other, PER_CHUNK);
@@ -350,7 +352,7 @@ static void patch_before_chunk(void)
 	CHECK(!tb_writer_flush(w));
 	fake.fail_commit = -ENOMEM;
 	CHECK_NUMBER(-tb_arbiter_bind_reservation(arbiter, 1, "app"), ENOMEM);
-	/* the chunk was copied, not committed: the kernel cannot apply a patch of it yet */
+	/* the chunk was copied, not committed: the kernel cannot apply a patch to it yet */
 	tb_slice_end(&slice);
 	fake.fail_commit = 0;
 	fake.on_commit = fail_every_other;
@@ -377,7 +379,7 @@ static void patch_not_direct(void)
 	CHECK(!arbiter->direct_patch);
 	w = writer(TB_FULL_DROP);
 	slice = tb_slice_begin(w, &ping, 0);
-	/* the kernel does not look at holes, so it reads this one */
+	/* this kernel does not check for holes, so it accepts the slice with its hole */
 	fake_scrape(&fake);
 	CHECK_NUMBER(fake_got(&fake, TB_REC_SLICE, 0)->words[0], 0);
 	tb_slice_end(&slice);
@@ -400,7 +402,7 @@ static void patch_scraped(void)
 	w = writer(TB_FULL_DROP);
 	put(w, 1);
 	slice = tb_slice_begin(w, &ping, 0);
-	/* a piece before the hole: the rest is another chunk, and the hole elsewhere in it */
+	/* a piece before the hole: the rest is another chunk, where the hole has another offset */
 	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
 	CHECK_NUMBER(fake.nr_got, 2);
 	put(w, 1);
@@ -411,7 +413,7 @@ static void patch_scraped(void)
 	CHECK_NUMBER(fake.nr_patches, 1);
 	CHECK_NUMBER(fake.patches[0].chunk, fake_got(&fake, TB_REC_SLICE, 0)->chunk);
 	CHECK_NUMBER(fake.patches[0].offset, fake_got(&fake, TB_REC_SLICE, 0)->offset + 16);
-	/* one that is queued behind a piece is filled in where it is by then */
+	/* a slice queued after a piece is patched at its new offset */
 	put(w, 1);
 	later = tb_slice_begin(w, &ping, 0);
 	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
@@ -443,7 +445,7 @@ static void holes_moved(void)
 	CHECK(!tb_arbiter_flush(arbiter, NULL, NULL));
 	CHECK_NUMBER(chunk->hole, 48 + 1);
 	fake.fail_commit = -ENOMEM;
-	/* the arbiter removes what the kernel has, and moves the holes down */
+	/* the arbiter removes the accepted records, which moves the holes down */
 	CHECK_NUMBER(-tb_writer_flush(w), ENOMEM);
 	CHECK_NUMBER(chunk->hole, 0 + 1);
 	tb_slice_end(&first);
@@ -460,7 +462,7 @@ static void holes_moved(void)
 	close_all();
 }
 
-/* The arbiter remembers the last SENT_NOTES chunks of a writer: it cannot patch those before. */
+/* The arbiter remembers the last SENT_NOTES chunks of a writer: it cannot patch older ones. */
 static void patch_forgotten(void)
 {
 	struct tb_arbiter_options options = small;
@@ -502,7 +504,7 @@ static void too_many_patches(void)
 
 	open_with(options);
 	w = writer(TB_FULL_DROP);
-	/* the second round needs the patches of the first */
+	/* the second round needs the entries that the first has used */
 	for (round = 1; round <= 2; round++) {
 		for (i = 0; i < PATCHES + 5; i++)
 			slices[i] = tb_slice_begin(w, &ping, 0);
@@ -526,18 +528,18 @@ static const struct test tests[] = {
 	{ "flush while unbound calls back when bound", flush_unbound },
 	{ "a thread that serves", serving_thread },
 	{ "scrape without shared memory", scrape },
-	{ "of the pieces of a chunk, the first tells of a loss", scraped_cause },
+	{ "only the first piece of a chunk reports a loss", scraped_cause },
 	{ "scrape that is refused, that fails", scrape_refused },
 	{ "scraped by the kernel", scraped_by_kernel },
-	{ "patch in place, in the chunk that is written", patch_in_place },
-	{ "patch in place, queued; of a committed chunk by list", patch_queued },
+	{ "patch in place, in the chunk of the writer", patch_in_place },
+	{ "patch in place while queued, by list once committed", patch_queued },
 	{ "patch in place while the kernel has not answered", patch_unanswered },
 	{ "no patch in a chunk that another writer has now", patch_reused },
 	{ "a damaged record before the next hole", damaged_record },
 	{ "no patch before its chunk", patch_before_chunk },
-	{ "patch by list where the kernel does not look at holes", patch_not_direct },
-	{ "patch behind a scraped piece", patch_scraped },
-	{ "holes behind a scraped piece move with it", holes_moved },
+	{ "patch by list where the kernel does not check for holes", patch_not_direct },
+	{ "patch after a scraped piece", patch_scraped },
+	{ "holes after a scraped piece move with it", holes_moved },
 	{ "a patch of a forgotten chunk is lost, and counted", patch_forgotten },
 	{ "too many patches are counted", too_many_patches },
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arbiter before there is a channel, and when it is bound: startup writers, reservations.
+ * A program can record from its first instruction: startup writers keep records until the arbiter
+ * is bound to a channel and their reservation to a provider. If this fails, records of the start
+ * are lost or counted wrongly.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,7 +18,7 @@ static void create_unbound_and_bind(void)
 	CHECK(tb_writer_is_null(tb_writer_create(arbiter, 0, TB_FULL_DROP)));
 	CHECK(!tb_arbiter_bind_to(arbiter, &fake.endpoint));
 	CHECK_NUMBER(tb_arbiter_target(arbiter, "kernel"), 0);
-	/* only drop for one that ever was unbound */
+	/* an arbiter that was created unbound allows no stalling */
 	CHECK(tb_writer_is_null(tb_writer_create(arbiter, 0, TB_FULL_STALL)));
 	CHECK(tb_writer_is_null(tb_writer_create(arbiter, 0, TB_FULL_STALL_THEN_DROP)));
 	w = writer(TB_FULL_DROP);
@@ -53,13 +55,13 @@ static void startup_unbound(void)
 	put(w, 3);
 	put(other, 0);
 	CHECK(!tb_arbiter_bind_to(arbiter, &fake.endpoint));
-	/* also what was in an incomplete chunk */
+	/* records of the incomplete chunk arrived, too */
 	check_values(0, 13);
 	CHECK_NUMBER(fake.writers[id].target, 0);
 	CHECK_TEXT(fake.providers[0], "app");
 	CHECK_NUMBER(fake.writers[id].tid, (uint32_t)syscall(SYS_gettid));
 	CHECK(!fake.writers[tb_writer_id(other)].there);
-	/* goes on in shared memory */
+	/* the writer continues in shared memory */
 	put(w, 2);
 	CHECK((unsigned char *)w->chunk >= fake.chunks &&
 	      (unsigned char *)w->chunk < fake.chunks + fake.nr_chunks * CHUNK);
@@ -109,7 +111,7 @@ static void startup_moves_when_all_is_sent(void)
 	put(w, PER_CHUNK + 2);
 	fake.fail_commit = -ENOMEM;
 	CHECK_NUMBER(-tb_arbiter_bind_reservation(arbiter, 1, "app"), ENOMEM);
-	/* its first chunks are not answered, so it stays where the kernel does not see it */
+	/* the kernel has not answered for its first chunks, so it stays in memory of its own */
 	put(w, PER_CHUNK);
 	CHECK((unsigned char *)w->chunk < fake.chunks ||
 	      (unsigned char *)w->chunk >= fake.chunks + fake.nr_chunks * CHUNK);
@@ -135,7 +137,7 @@ static void startup_before_all_memory(void)
 	put(w, 2 * PER_CHUNK + 1);
 	known = writer(TB_FULL_DROP);
 	tb_put_mark(known, "x", 1);
-	/* its two chunks have to be copied; all there is to copy to is queued behind them */
+	/* its two chunks must be copied; all chunks to copy them to are queued after them */
 	while (known->chunk)
 		tb_put_mark(known, "x", 1);
 	CHECK(arbiter->nr_batch >= 6);
@@ -157,7 +159,7 @@ static void startup_full(void)
 	open_unbound();
 	w = tb_writer_create_startup(arbiter, 1);
 	id = tb_writer_id(w);
-	/* names are told in each chunk: nobody knows whether the target overwrites */
+	/* each chunk has the names: the target may overwrite chunks */
 	put(w, 4 * PER_CHUNK + 10);
 	CHECK_NUMBER(writer_of(w)->lost, 10);
 	CHECK(!tb_arbiter_bind_reservation(arbiter, 1, "app"));
@@ -177,7 +179,7 @@ static void abort_unbound(void)
 	w = tb_writer_create_startup(arbiter, 1);
 	put(w, 3 * PER_CHUNK + 2);
 	CHECK(!tb_arbiter_abort_reservation(arbiter, 1));
-	/* what it had is free for others */
+	/* others can use its chunks */
 	keep = tb_writer_create_startup(arbiter, 2);
 	put(w, 1);
 	CHECK(!w->chunk);
@@ -214,7 +216,7 @@ static void abort_bound(void)
 	CHECK_NUMBER(accounting.refused, 2 * PER_CHUNK + 2 + 3);
 	CHECK_NUMBER(accounting.lost, 5);
 	CHECK_NUMBER(accounting.attempted, accounting.refused + accounting.lost);
-	/* and those that come to it later */
+	/* later writers of the reservation lose their records, too */
 	tb_writer_destroy(w);
 	w = tb_writer_create_startup(arbiter, 1);
 	put(w, 5);
@@ -264,13 +266,14 @@ static const struct test tests[] = {
 	{ "bound twice", bind_twice },
 	{ "startup writers, unbound", startup_unbound },
 	{ "startup writers, bound", startup_bound },
-	{ "a startup writer goes over when all of it is sent", startup_moves_when_all_is_sent },
-	{ "startup writers queued before all memory there is", startup_before_all_memory },
+	{ "a startup writer moves to shared memory once all is sent",
+	  startup_moves_when_all_is_sent },
+	{ "startup chunks are queued before all shared chunks", startup_before_all_memory },
 	{ "startup writers without room", startup_full },
 	{ "startup aborted, unbound", abort_unbound },
 	{ "startup aborted, bound", abort_bound },
 	{ "no more reservations than targets", reservations },
-	{ "a startup writer whose thread ended before", ended_before_bind },
+	{ "a startup writer whose thread ended before the binding", ended_before_bind },
 };
 
 TEST_MAIN(tests)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_library.sh - libtracebuf as programs get it: installed, found by pkg-config, shared and static; the
-# headers by themselves, the symbols; and the samples that read.
+# A program that is built against the installed libtracebuf works: shared and static, found by
+# pkg-config, with headers that stand alone and exactly the declared symbols. The samples that read
+# traces are such programs.
 #
 # OUT is where it has been built, CC and CXX are the compilers.
 # shellcheck disable=SC2317 # functions are called by check()
@@ -22,7 +23,7 @@ export PKG_CONFIG_LIBDIR="$root/opt/tb/lib/pkgconfig"
 export PKG_CONFIG_SYSROOT_DIR="$root"
 export LD_LIBRARY_PATH="$root/opt/tb/lib"
 
-# check NAME COMMAND...: what it says is shown if it fails
+# check NAME COMMAND...: a test; the command's output is shown if it fails
 check()
 {
 	name=$1
@@ -39,7 +40,7 @@ check()
 
 install_it()
 {
-	# what it is built from is found where it always is
+	# pkg-config finds the build's own dependencies in their usual places
 	env -u MAKEFLAGS -u PKG_CONFIG_LIBDIR -u PKG_CONFIG_SYSROOT_DIR make -s -C "$tree/userspace" \
 		install OUT="$OUT" DESTDIR="$root" PREFIX=/opt/tb &&
 		test -f "$PKG_CONFIG_LIBDIR/libtracebuf.pc" &&
@@ -47,7 +48,7 @@ install_it()
 			"$(sed -n 's/^tb-version := //p' "$tree/Kbuild")"
 }
 
-# Kbuild has the version; each of these repeats it
+# Kbuild has the version; each of these files repeats it
 one_version()
 {
 	version=$(sed -n 's/^tb-version := //p' "$tree/Kbuild")
@@ -57,7 +58,7 @@ one_version()
 		grep -q "dkms install tracebuf/$version\$" "$tree/docs/install.md"
 }
 
-# a header must stand alone, in both languages
+# each header compiles alone, in C and C++
 headers()
 {
 	for header in tracebuf.h tracebuf_record.h linux/tracebuf.h linux/tracebuf_producer.h; do
@@ -72,14 +73,14 @@ headers()
 	done
 }
 
-# What the headers declare is in the library, each with its version, and nothing else
+# The library exports exactly what the headers declare, each symbol with its version
 symbols()
 {
 	nm -D --defined-only "$root/opt/tb/lib/libtracebuf.so" |
 		awk '$2 != "A" { print $3 }' | sort >"$work/there"
 	grep -v '@@TRACEBUF_[0-9.]*$' "$work/there" && return 1
 	sed 's/@@.*//' "$work/there" | sort -u >"$work/names"
-	# every name that a compiler has seen declared and not defined
+	# names that the preprocessed headers declare and do not define
 	for header in tracebuf.h tracebuf_record.h; do
 		echo "#include <$header>"
 	done >"$work/all.c"
@@ -90,7 +91,7 @@ symbols()
 		sed 's/ *(.*//' | sort -u >"$work/declared"
 	sed -n 's/^extern .*[ *]\(tb_[a-z_]*\)\( __attribute__.*\)\{0,1\};$/\1/p' "$root/opt/tb/include/tracebuf_record.h" \
 		>>"$work/declared"
-	# calls in the bodies of inline functions look the same: those are of inline functions
+	# remove calls in the bodies of inline functions, which look like declarations
 	grep -hA1 '^static inline' "$root/opt/tb/include/tracebuf_record.h" |
 		grep -o '\btb_[a-z0-9_]*(' | tr -d '(' | sort -u >"$work/inline"
 	sort -u "$work/declared" | comm -23 - "$work/inline" >"$work/wanted"
@@ -109,8 +110,8 @@ symbols()
 	return 0
 }
 
-# What tracebuf.h itself shows as the shortest program: compiled as it is there.  It must not take
-# a file that breaks off for a whole one.
+# The shortest program, in the comment of tracebuf.h, compiles as it is there, and reports a file
+# that is cut off.
 example()
 {
 	{
@@ -133,7 +134,7 @@ cut_example()
 	cp "$tree/selftests/golden/kernel.tbuf" trace.tbuf
 	./example >whole 2>said || return
 	[ -s whole ] && [ ! -s said ] || return
-	# cut in the middle of the last block, at its start, and in the middle of the file
+	# cut in the last block, at its start, and in the middle of the file
 	size=$(wc -c <trace.tbuf)
 	for cut in 100 5000 $((size / 2)); do
 		head -c $((size - cut)) "$tree/selftests/golden/kernel.tbuf" >trace.tbuf
@@ -144,7 +145,7 @@ cut_example()
 	done
 }
 
-# build KIND OPTIONS...: the samples, as a stranger's program
+# build KIND OPTIONS...: build the samples as foreign programs
 build()
 {
 	kind=$1
@@ -171,7 +172,7 @@ static()
 		! ldd "$work/static/events"
 }
 
-# same SAMPLE ARGUMENTS...: shared and static say the same; it is in $work/said
+# same SAMPLE ARGUMENTS...: run the shared and the static program; their output is equal, in said
 same()
 {
 	sample=$1
@@ -181,7 +182,7 @@ same()
 		cmp "$work/said" "$work/said-static"
 }
 
-# has TEXT...: each is in what was said
+# has TEXT...: each is in the output
 has()
 {
 	for text; do
@@ -224,14 +225,14 @@ follow()
 			"4.296396697 sched:sched_switch next_pid=300" || return
 		test "$(wc -l <"$work/said")" = 13 || { cat "$work/said"; return 1; }
 	done
-	# two events and no more; what is cut off is said
+	# two events and no more; a trace that is cut off is reported
 	"$work/shared/follow" - 2 <"$trace" >"$work/said" || return
 	test "$(wc -l <"$work/said")" = 2 || return
 	"$work/shared/follow" - <"${trace%/kernel}/cut" >"$work/said" 2>&1 && return 1
 	has "LOST 15 events" "at byte 9764: cut off"
 }
 
-# A program can tell what is wrong
+# The samples report errors
 errors()
 {
 	"$work/shared/events" /dev/null >"$work/said" 2>&1 && return 1
