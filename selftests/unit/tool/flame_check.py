@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-What 'tracebuf flamegraph' says against what 'tracebuf print -v --fields' says of the same trace.
+Compare the output of "tracebuf flamegraph" with that of "tracebuf print -v --fields".
 
     flame_check.py WEIGHT OPTIONS PRINTED COLLAPSED PICTURE
 
-WEIGHT: events, off-cpu, on-cpu, field=NAME.  OPTIONS: words of reverse, threads, unfinished, kernel, user,
-inverted; "-": none.  Stacks are put together from the lines of PRINTED and weighed anew, and must be
-those of COLLAPSED.  PICTURE must be well-formed, and each frame in it weigh what COLLAPSED gives it, in its place.
+WEIGHT: events, off-cpu, on-cpu, field=NAME.  OPTIONS: words of reverse, threads, unfinished,
+kernel, user, inverted; "-": none.  The stacks of PRINTED, weighed anew, must be those of COLLAPSED.
+PICTURE must be well-formed, and have each frame with its weight in its place.
 """
 import re
 import sys
@@ -20,7 +20,7 @@ FRAME = re.compile(r'\t *([0-9a-f]+) (.*)\n')
 
 
 def events(name):
-    """[comm, tid, ns, event, text, kernel, user, CPU], and None for a loss"""
+    """[comm, tid, ns, event, text, kernel, user, CPU] of each event, and None for a loss."""
     event = None
     for line in open(name, encoding='ascii'):
         match = LINE.fullmatch(line)
@@ -50,7 +50,7 @@ def events(name):
 
 
 def losses(name):
-    """(CPU, first, last)"""
+    """(CPU, first, last) of each loss."""
     for line in open(name, encoding='ascii'):
         match = LOST.fullmatch(line)
         if match:
@@ -82,7 +82,7 @@ def weigh(name, weight, options):
     off, on, last, lost = {}, {}, 0, list(losses(name))
 
     def torn(begin, end, cpu=None):
-        """Are events missing in that time? cpu: of that one"""
+        """Are events missing in that time? cpu: on that CPU only."""
         return any(first < end and begin < told and cpu in (None, one) for one, first, told in lost)
 
     for event in events(name):
@@ -135,7 +135,7 @@ def collapsed(name):
 
 
 def prefixes(stacks):
-    """Of each frame in its place the weight"""
+    """The weight of each frame, by its path."""
     found = {(): sum(stacks.values())}
     for stack, value in stacks.items():
         path = tuple(stack.split(';'))
@@ -156,7 +156,7 @@ def picture(name, stacks, inverted):
         path = path[:depth] + [frame]
         where = tuple(path[1:])
         seen[where] = weight
-        # beside its sibling, in its parent
+        # inside of its parent, beside its siblings
         if depth:
             if start < ends[where[:-1]] or start + weight > rows[where[:-1]]:
                 raise SystemExit('not in its place: %s' % (where,))

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""pack_check.py - unpack a packed trace by what docs/abi.md says alone, and compare it with the
-plain one.
+"""Unpack a packed trace by docs/abi.md alone, and compare it with the plain one.
 
     pack_check.py PACKED PLAIN      needs the program zstd
 """

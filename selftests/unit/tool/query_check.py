@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# query_check.py - the same SQL has the same answer from "tracebuf query" and from the database that
+# query_check.py - "tracebuf query" gives the answers that the same SQL has in the database that
 # "tracebuf export" makes.
 #
 #   query_check.py TRACEBUF TRACE [TIME]
 #
-# TIME is mono (default), boot or real. Says what differs, and how many questions had rows; the exit
-# status is 1 if anything differed.
+# TIME is mono (default), boot or real. Prints differences and how many questions had rows; the exit
+# status is 1 if an answer differs.
 
 import json
 import os
@@ -33,7 +33,7 @@ def stored(sql):
 
 
 def asked(questions):
-    """The answers to all of them, one array of JSON after the other"""
+    """The answers to all questions: arrays of JSON, one after the other."""
     with open(os.path.join(directory.name, 'questions.sql'), 'w', encoding='utf-8') as file:
         file.write(''.join(f'{sql};\n' for sql in questions))
     done = subprocess.run([tool, 'query', '-T', base, '--json', '--file', file.name, trace],
@@ -51,7 +51,7 @@ def asked(questions):
     return answers
 
 
-# tables whose rows are in no order of their own
+# tables whose rows have no order
 UNORDERED = {'threads', 'events'}
 
 
@@ -71,7 +71,7 @@ def questions():
         low, high = database.execute('SELECT min(_time), max(_time) FROM events').fetchone()
         span = high - low
     for table in events:
-        # edges that are times of events, and others
+        # limits that are times of events, and others
         edges = [row[0] for row in database.execute(
             f'SELECT _time FROM "{table}" ORDER BY random() LIMIT 2')]
         edges += [low + span // 3, low + span // 2]
@@ -96,7 +96,7 @@ def questions():
         yield f'SELECT rowid, _time FROM "{table}" WHERE rowid IN (3, 1, 2) ORDER BY 1'
         yield f'SELECT _comm, _tid, count(*) AS n FROM "{table}" GROUP BY _comm, _tid ORDER BY 1, 2'
         yield f"SELECT _cpu, count(*) AS n FROM events WHERE event = '{table}' GROUP BY _cpu ORDER BY 1"
-        # joins, in which a table is asked again and again
+        # joins, which query one table many times
         yield (f'SELECT a._time, b._time AS next FROM "{table}" a JOIN "{table}" b ON b._tid = a._tid'
                ' AND b.rowid = a.rowid + 1 ORDER BY a.rowid LIMIT 50')
         yield (f'SELECT s.start, count(*) AS n FROM (SELECT * FROM run_slices ORDER BY duration DESC, start'
@@ -118,7 +118,7 @@ def questions():
         yield f"SELECT rowid, start FROM slices WHERE kind = '{kind}' ORDER BY duration DESC, rowid LIMIT 9"
     yield "SELECT kind, count(*) AS n, sum(duration) AS ns FROM slices GROUP BY kind ORDER BY 1"
     yield "SELECT kind, count(*) AS n FROM slices WHERE kind IN ('irq', 'syscall') GROUP BY 1 ORDER BY 1"
-    # values of a row that is not the last one read
+    # values of a row that is not the last one of the scan
     yield ("SELECT cpu, max(duration) AS ns, name, comm, number FROM slices WHERE kind = 'irq' GROUP BY cpu")
     yield 'SELECT kind, min(duration) AS ns, name, comm, state FROM slices GROUP BY kind'
     yield ('SELECT s.comm, t.pid, t.kernel, count(*) AS n FROM slices s JOIN threads t ON t.tid = s.tid'

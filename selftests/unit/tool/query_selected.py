@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# query_selected.py - "tracebuf query" with options that select has the rows of events that the
-# database has which "tracebuf export" makes with the same options.
+# query_selected.py - with the same options "tracebuf query" has the rows of events that the
+# database of "tracebuf export" has.
 #
 #   query_selected.py TRACEBUF TRACE OPTION...
 #
-# What lasts is not compared: an exporter makes it from the events that are selected, query from all.
+# Slices are not compared: an exporter makes them from the selected events, query from all.
 
 import json
 import os
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 tool, trace, *options = sys.argv[1:]
-# besides those of the events that there are
+# besides a table for each event
 TABLES = ["event_types", "marks", "extras", "losses", "user_events", "other_events"]
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""test_choosing.py - all commands that read a trace choose a part of it by the same options.
+"""All commands that read a trace select a part of it by the same options.
 
     test_choosing.py TOOL      with sanitizers
 
-Each command takes the options that choose.  If they leave nothing, it says so, and its exit status
-is 1.  A command shows times of the clock that -T names, and --from takes these times.
+If the options leave nothing, the command says so and exits with status 1. A command shows times of
+the clock that -T names, and --from takes these times.
 """
 import json
 import os
@@ -21,13 +21,13 @@ sys.path.insert(0, os.path.join(TREE, "selftests/unit/export"))
 import page_read  # noqa: E402
 
 TRACE = os.path.join(TREE, "selftests/golden/kernel.tbuf")
-# command: what is behind the options
+# command: its arguments after the options
 COMMANDS = {
     "print": [TRACE], "export": ["--format", "jsonl", "-o", "-", TRACE], "report": [TRACE],
     "diff": [TRACE, TRACE], "query": [TRACE, "cpu"], "flamegraph": ["-o", "-", TRACE],
     "why": [TRACE],
 }
-# a choice of nothing, and what is said
+# an option that leaves nothing: a part of the message
 NOTHING = {
     "-t 4000000": "of thread 4000000", "--tid 4000000": "of thread 4000000",
     "--pid 4000000": "of process 4000000", "--comm nosuch": "named 'nosuch'",
@@ -39,10 +39,10 @@ NOTHING = {
     "-t 4000000 --comm nosuch": "of thread 4000000",
     "-e sched_switch -t 4000000": "of thread 4000000",
 }
-# of commands with sentences of their own: what they say of threads and times
+# commands with messages of their own
 OWN = {"why": "nothing is known of such a thread",
        "flamegraph": "no events to show among those chosen"}
-# all of the time of a thread has a cause
+# options that a command refuses: all of the time of a thread has a cause
 WITHOUT = {"why": ("-C", "--cpu", "-e", "--events")}
 
 count = failed = 0
@@ -67,7 +67,7 @@ def run(*words):
 
 def options(command, choice):
     words = choice.split()
-    # a time alone does not say of which threads why is asked
+        # why needs a choice of threads
     of_threads = ("-t", "--tid", "--pid", "--comm", "--cgroup")
     if command == "why" and not any(word in of_threads for word in words):
         words += ["--comm", "*"]
@@ -103,13 +103,13 @@ def rows(made, name):
 
 
 def printed(base):
-    """The times that print shows"""
+    """The times that print shows."""
     said = run("print", "--jsonl", "-T", base, TRACE).stdout
     return [json.loads(line)["time"] for line in said.splitlines()]
 
 
 def check_clock():
-    """What report shows with -T is what print shows, and what --from takes"""
+    """report -T shows the times of print -T, and --from takes them."""
     wrong = []
     mono = report()
     for base in "boot", "real":
@@ -129,7 +129,7 @@ def check_clock():
 
 
 def check_events():
-    """With -e a report is that of these events alone, and query has what lasts from them alone"""
+    """With -e a report has these events alone, and slices in query come from them alone."""
     wrong = []
     whole = {(one["system"], one["name"]): one["count"] for one in rows(report(), "events")}
     made = report("-e", "irq,irq_vectors")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file that is late: what is recorded meanwhile waits in memory and the rings have room, up to a
- * limit, and is in the file in its order at the end.  Writes end when the test says so.
+ * While a file is slow, blocks wait in memory up to a limit, the rings stay free, and the file has
+ * all blocks in order at the end. If this fails, a slow disk costs events or memory without limit.
+ * The test decides when writes end: it replaces io_uring.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -11,13 +12,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* One write at a time, of blocks that are read when it ends */
+/* One write at a time; its blocks are read when it ends */
 static struct {
-	bool stuck;		/* none ends but those that are waited for */
+	bool stuck;		/* no write ends unless it is waited for */
 	bool busy;
 	unsigned int writes;
-	size_t most;		/* bytes the next one writes; 0: all */
-	int result;		/* what it ends with instead; 0: nothing else */
+	size_t most;		/* bytes that the next write completes; 0: all */
+	int result;		/* the error of the next write; 0: none */
 	int fd;
 	struct iovec vectors[1024];
 	unsigned int count;
@@ -67,7 +68,7 @@ static inline int late_submit(struct io_uring *ring)
 	return 1;
 }
 
-/* It ends now */
+/* End the write */
 static inline int late_wait(struct io_uring *ring, struct io_uring_cqe **cqe)
 {
 	ssize_t done = 0, one;
@@ -105,7 +106,7 @@ static inline void late_seen(struct io_uring *ring, struct io_uring_cqe *cqe)
 	(void)cqe;
 }
 
-/* Wherever the file is: on a device */
+/* Any file is on a disk */
 static inline int late_statfs(int fd, struct statfs *fs)
 {
 	(void)fd;
@@ -131,7 +132,7 @@ static inline void *late_alloc(size_t align, size_t bytes)
 #define aligned_alloc late_alloc
 #include "test_lib_blocks.h"
 
-#define BLOCKS 3000u		/* of two rings, and some that are durable */
+#define BLOCKS 3000u		/* of two rings, besides durable ones */
 #define RING 32u		/* blocks */
 #define BLOCK 4096u
 
@@ -162,7 +163,7 @@ static void begin(struct fx *fx, struct sink *sink, uint64_t limit)
 	assert(sink->direct && sink->direct->has_ring);
 }
 
-/* All that can be taken while no write ends */
+/* Take all blocks that can be taken while no write ends */
 static void take_all(struct sink *sink)
 {
 	while (sink_move(sink, device, 0) > 0)
@@ -174,7 +175,7 @@ static bool held_most(unsigned int most)
 	return ring_held[0] <= most && ring_held[1] <= most;
 }
 
-/* The rest goes into the file, all in order */
+/* Let writes end: the file gets everything in order */
 static void end(struct fx *fx, struct sink *sink)
 {
 	running = false;
@@ -191,7 +192,7 @@ static void end(struct fx *fx, struct sink *sink)
 	ring_most = 0;
 }
 
-/* No write ends: the rings have room nevertheless, whatever comes */
+/* No write ends, and still the rings have room */
 static void rings_have_room(void)
 {
 	struct sink sink;
@@ -202,14 +203,14 @@ static void rings_have_room(void)
 		CHECK(held_most(RING / 2));
 	CHECK(taken == ring_bytes);
 	CHECK_NUMBER(late.writes, 1);
-	/* no more copies than that takes */
+	/* only blocks that the rings need back are copied */
 	CHECK_NUMBER(ring_held[0] + ring_held[1], RING);
 	CHECK_NUMBER(backlog.most, (BLOCKS - RING) * BLOCK);
 	CHECK(!backlog.full);
 	end(&fx, &sink);
 }
 
-/* What it is for: the rings fill and have nothing more to give, which means that events are lost */
+/* Without a backlog the rings fill and give nothing more: events would be lost */
 static void without(void)
 {
 	struct sink sink;
@@ -225,7 +226,7 @@ static void without(void)
 	end(&fx, &sink);
 }
 
-/* A file that is in time takes what the rings have as it is */
+/* A file that keeps up takes blocks from the rings without copies */
 static void in_time(void)
 {
 	struct sink sink;
@@ -240,7 +241,7 @@ static void in_time(void)
 	end(&fx, &sink);
 }
 
-/* Not a byte more than the limit; the rings hold what comes then, until there is room */
+/* At the limit no block is copied; the rings hold the rest until there is room */
 static void within_limit(void)
 {
 	struct sink sink;
@@ -251,7 +252,7 @@ static void within_limit(void)
 	CHECK_NUMBER(backlog.most, 100 * BLOCK);
 	CHECK(backlog.full);
 	CHECK_NUMBER(ring_held[0] + ring_held[1], 2 * RING);
-	/* what waited is copied, the oldest first, when there is room for it */
+	/* when there is room, waiting blocks are copied, the oldest first */
 	backlog.limit = 200 * BLOCK;
 	direct_step(sink.direct, false);
 	CHECK(held_most(RING / 2));
@@ -269,7 +270,7 @@ static void within_limit(void)
 	end(&fx, &sink);
 }
 
-/* Without memory it is as it would be without copies */
+/* Without memory for copies the recorder works as without a backlog */
 static void no_memory_left(void)
 {
 	struct sink sink;
@@ -283,7 +284,7 @@ static void no_memory_left(void)
 	CHECK_NUMBER(ring_held[0] + ring_held[1], 2 * RING);
 	CHECK(!sink.failed);
 	no_memory = false;
-	/* all of it is on its way by now, and its memory is not to be changed */
+	/* all these blocks are in the write, so their memory must stay */
 	take_all(&sink);
 	CHECK_NUMBER(ring_held[0] + ring_held[1], 2 * RING);
 	sink_wait(&sink);
@@ -293,7 +294,7 @@ static void no_memory_left(void)
 	end(&fx, &sink);
 }
 
-/* A write that ends within a block: its rest is written from where it was */
+/* After a write that ends within a block, the next continues there */
 static void short_writes(void)
 {
 	struct sink sink;
@@ -309,7 +310,7 @@ static void short_writes(void)
 	end(&fx, &sink);
 }
 
-/* Many blocks that need no copies */
+/* Rings so large that no block needs a copy */
 static void large_rings(struct fx *fx, struct sink *sink)
 {
 	begin(fx, sink, UINT32_MAX);
@@ -329,7 +330,7 @@ static void queue_grows(void)
 	end(&fx, &sink);
 }
 
-/* What is copied and not written is told, as is what is not copied */
+/* If a write fails, copied and uncopied blocks count as missing */
 static void fail_writing(bool copied)
 {
 	struct sink sink;
@@ -362,13 +363,13 @@ static void failing(void)
 }
 
 static const struct test tests[] = {
-	{ "backlog: rings have room while a write does not end", rings_have_room },
-	{ "backlog: without one they fill", without },
-	{ "backlog: none for a file that is in time", in_time },
+	{ "backlog: rings have room while no write ends", rings_have_room },
+	{ "backlog: without a backlog rings fill", without },
+	{ "backlog: no copies for a file that keeps up", in_time },
 	{ "backlog: within its limit", within_limit },
 	{ "backlog: no memory", no_memory_left },
 	{ "backlog: writes that are short", short_writes },
-	{ "backlog: more blocks than a write has, and no copies", queue_grows },
+	{ "backlog: more blocks than one write takes, without copies", queue_grows },
 	{ "backlog: a write that fails", failing },
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recorder's way of blocks into files, and a device that is none: the blocks of a fixture, one
- * after the other.  Whatever includes this has the functions of the tool that write.
+ * For tests of the recorder's output: a device that has the blocks of a fixture, and the functions
+ * of the tool that write blocks into files.
  */
 #ifndef TEST_LIB_BLOCKS_H
 #define TEST_LIB_BLOCKS_H
@@ -16,15 +16,17 @@
 #include <unistd.h>
 #include "../../../userspace/include/tracebuf.h"
 
-/* The device: blocks of a fixture one after the other, on pages as in a ring */
+/* The device gives the blocks of a fixture in their order, on pages as in a ring */
 static unsigned char *blocks_at;
 static size_t ring_bytes, taken;
 static unsigned int held, rolling_taken;
-static bool again;		/* a new reader: the first block once more */
-static bool running;		/* there may be more later */
+static bool again;		/* a new reader: give the first block once more */
+static bool running;		/* more blocks may follow later */
 
-/* Rings that are reused: they give no more than @ring_most blocks that are not back (0: all), and
- * what is back is overwritten */
+/*
+ * Rings are reused: each gives at most @ring_most blocks that are not released (0: any number), and
+ * released blocks are overwritten.
+ */
 #define RINGS 2
 static unsigned int ring_most, ring_held[RINGS];
 
@@ -91,7 +93,7 @@ static inline int fake_fd(const struct tb_device *device)
 	return -1;
 }
 
-/* Waits are refused, and what is on its way is not through before it was looked for as often */
+/* Refuse waits; a write ends only after the recorder has peeked as often */
 static unsigned int refuse_waits;
 
 static inline int fake_wait(struct io_uring *ring, struct io_uring_cqe **cqe)
@@ -108,7 +110,7 @@ static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
 	return io_uring_peek_cqe(ring, cqe);
 }
 
-#ifndef LATE_FILE		/* it has all of io_uring itself */
+#ifndef LATE_FILE		/* that test replaces all of io_uring */
 #define io_uring_wait_cqe fake_wait
 #define io_uring_peek_cqe fake_peek
 #endif
@@ -134,7 +136,7 @@ static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
 
 static struct tb_device *const device = (void *)&blocks_at;
 
-/* Numbers that packing makes hardly smaller */
+/* Numbers that do not compress well */
 static inline uint32_t scattered(uint32_t number)
 {
 	number = (number ^ number >> 15) * 2246822519u;
@@ -142,7 +144,7 @@ static inline uint32_t scattered(uint32_t number)
 	return number ^ number >> 16;
 }
 
-/* Blocks of 4 KiB of two CPUs, @count of them */
+/* @count blocks of 4 KiB of two CPUs */
 static inline void fill_ring(struct fx *fx, unsigned int count)
 {
 	unsigned int i, j;
@@ -193,7 +195,7 @@ static inline bool same_file(const char *name, const void *data, size_t bytes)
 	return same;
 }
 
-/* Each of @files is a trace by itself, and all together are one, of @events for each CPU */
+/* Each file is a trace, and all together are one, with @events for each CPU */
 static inline void check_files(char names[][64], unsigned int files, unsigned int events, uint64_t most)
 {
 	char command[512], wanted[96];
@@ -205,7 +207,7 @@ static inline void check_files(char names[][64], unsigned int files, unsigned in
 	for (i = 0; i <= files; i++) {
 		snprintf(command, sizeof(command), "verify %s", names[i]);
 		CHECK_NUMBER(run(command), 0);
-		/* if the last block filled the file before, this one has only the start of the trace */
+		/* if the last block filled the file before, this one has only the trace's start */
 		if (i == files && strstr(output, "of 2 CPUs the end is not known")) {
 			CHECK_HAS("     0        0            0 ");
 			CHECK_HAS("     1        0            0 ");

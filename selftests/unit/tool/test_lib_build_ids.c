@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file that a user has mapped cannot hold up the recorder, nor be one that acts when it is read.
- * If this is broken, `record` of user stacks waits for ever for a file system of any user (FUSE),
- * or reads what only root may, in his name.
- *
- * The test serves a file system itself that answers everything but reads.
+ * A file that a user has mapped cannot hold up the recorder, nor does reading it trigger anything.
+ * If this fails, a recorder of user stacks waits forever for a user's file system (FUSE), or reads
+ * on a user's behalf what only root may read. The test itself serves a file system that answers
+ * everything but reads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +24,7 @@
 
 static int notes;
 
-/* Of the tool */
+/* In place of the tool's */
 void note(const char *format, ...);
 void note(const char *format, ...)
 {
@@ -96,7 +95,7 @@ static void serve(int fd)
 
 /* ---- tests ---- */
 
-/* The ID that the linker wrote into this program, as readelf says it */
+/* The build ID of this program, as readelf shows it */
 static size_t own_id(unsigned char *id)
 {
 	FILE *pipe = popen("readelf -n /proc/$PPID/exe | sed -n 's/.*Build ID: //p'", "r");
@@ -129,7 +128,7 @@ static void by_mapping_or_path(void)
 	CHECK_NUMBER(build_ids_read(&ids, (unsigned int)getpid(), "0-0", self, id), bytes);
 	CHECK(!memcmp(id, expected, bytes));
 	CHECK_NUMBER(build_ids_read(&ids, (unsigned int)getpid(), "0-0", "/gone", id), 0);
-	/* the same file, by a way out of the root directory */
+	/* the same file by a path that leads out of the root directory */
 	CHECK_NUMBER(build_ids_read(&ids, (unsigned int)getpid(), "0-0", "/proc/self/exe", id), 0);
 	build_ids_close(&ids);
 	CHECK_NUMBER(ids.late, 0);
@@ -166,7 +165,7 @@ static void reads_not_answered(void)
 
 	assert(mkdtemp(folder));
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
-	/* mounts end with this process */
+	/* mounts disappear with this process */
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    fuse < 0 || mount("test", folder, "fuse", MS_NOSUID | MS_NODEV, options)) {
 		printf("# skipped: cannot mount a file system of our own: %s\n", strerror(errno));
@@ -189,7 +188,7 @@ static void reads_not_answered(void)
 		CHECK_NUMBER(build_ids_read(&ids, self, range, name, id), 0);
 		CHECK_NUMBER(ids.late, i);
 		CHECK_NUMBER(notes, i);
-		/* other files still have their ID, until too many did not answer */
+		/* other files still get their ID, until too many reads hang */
 		CHECK(!build_ids_read(&ids, self, "0-0", "/proc/self/exe", id));
 		CHECK_NUMBER(ids.late, i);
 	}
@@ -208,7 +207,7 @@ static void reads_not_answered(void)
 
 static const struct test tests[] = {
 	{ "build IDs: by the mapping, or by the path", by_mapping_or_path },
-	{ "build IDs: only of files that do nothing when they are read", plain_files_only },
+	{ "build IDs: only of regular files", plain_files_only },
 	{ "build IDs: a file system that does not answer reads", reads_not_answered },
 };
 

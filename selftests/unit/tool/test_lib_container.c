@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of containers, from files as Kubernetes, Docker and Podman write them.  If this breaks, a
- * recording has no names, or those of other containers.
+ * A recording names containers as Kubernetes, Docker and Podman do, from the files that these
+ * write. If this fails, names are missing, or belong to other containers.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static void put(const char *path, const char *text)
 	assert(file && fputs(text, file) >= 0 && !fclose(file));
 }
 
-/* The name of the container; "": none */
+/* The name of the container; "": it has none */
 static const char *named(const char *id)
 {
 	static char name[CONTAINER_NAME_MAX];
@@ -92,7 +92,7 @@ static void podman(void)
 	CHECK_TEXT(named(ID_C), "");
 }
 
-/* Neither endless files nor endless names */
+/* A very long file, or a very long name, gives no name */
 static void too_long(void)
 {
 	static char text[9 << 20];
@@ -114,7 +114,7 @@ static void none(void)
 	CHECK_TEXT(named(ID_A), "");
 }
 
-/* Each begins with an empty root */
+/* Each test begins with an empty root */
 #define FRESH(test) \
 	static void fresh_##test(void) \
 	{ \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the number of a file stands for is known from the calls that open, copy and close files, and
- * is not known rather than wrong: after exec, after losses, when a number is used again.  What the
- * recorder found open at the start (TB_EV_OPEN_FILE) counts as far as the calls before, meanwhile
- * and after allow.  If this is broken, `why` names a file that the thread never waited for.
+ * The analysis names the file behind a file descriptor, or says nothing: after exec, after losses,
+ * and when a number is used again it must not guess. It knows files from calls that open, copy and
+ * close them, and from what the recorder found open at the start (TB_EV_OPEN_FILE). If this fails,
+ * `why` names a file that the thread never waited for.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #define EV_ENTER 100
 #define EV_EXIT 102
 
-/* Longer than the inaccuracy that is allowed for between clocks */
+/* Longer than the allowed inaccuracy between clocks */
 #define PAUSE 100000
 
 static struct fx fx;
@@ -60,17 +60,17 @@ static void call(uint32_t tid, int64_t number, uint64_t first, uint64_t second, 
 	end(tid, result);
 }
 
-/* A call of which this is to be known */
+/* A call with file @first: judge() checks that it is named @name */
 static void expect(uint32_t tid, int64_t number, uint64_t first, const char *name)
 {
 	assert(nr_expected < 64);
 	expected[nr_expected++] = name;
-	/* the mark of a call that is looked at */
+	/* the second argument marks calls that judge() checks */
 	begin(tid, number, first, 4711, 0, NULL);
 	end(tid, -11);
 }
 
-/* The recorder finds this open at @time */
+/* The recorder finds this file open at @time */
 static void find_at(uint64_t time, uint32_t pid, uint32_t number, uint16_t flags, const char *name)
 {
 	assert(nr_found < 16);
@@ -80,7 +80,7 @@ static void find_at(uint64_t time, uint32_t pid, uint32_t number, uint16_t flags
 	found[nr_found++].name = name;
 }
 
-/* Now, and nothing else happens near it */
+/* The recorder finds it now, far from other calls */
 static void find(uint32_t pid, uint32_t number, const char *name)
 {
 	now += PAUSE;
@@ -94,7 +94,7 @@ static void put_found(void)
 
 	memset(&notes, 0, sizeof(notes));
 	fx_begin(&fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
-	/* the last one first: their order in the file has no meaning */
+	/* the last first: their order in the file has no meaning */
 	for (i = nr_found; i; i--) {
 		struct { struct tb_open_file file; char name[64]; } payload = {
 			.file = found[i - 1].file,
@@ -149,7 +149,7 @@ static void fork_at(uint64_t time, uint32_t parent, uint32_t child)
 	thread_at(time, parent, child, TB_THREAD_FORK);
 }
 
-/* Go through the trace; each call with the mark has to be about what is expected */
+/* Read the trace; check the name of the file of each marked call */
 static void judge(void)
 {
 	const struct tb_format_field *args;
@@ -195,7 +195,7 @@ static void opened_and_closed(void)
 	READS(100, 3, "");
 	OPEN(100, "/etc/passwd", O_RDONLY, 3);
 	READS(100, 3, "of /etc/passwd");
-	/* the threads of a process have the same files */
+	/* threads of a process share their files */
 	READS(101, 3, "of /etc/passwd");
 	OPEN(100, "/nowhere", O_RDONLY, -2);
 	OPEN(101, "re\x1b[m", O_RDONLY, 4);
@@ -206,7 +206,7 @@ static void opened_and_closed(void)
 	READS(100, 10, "of re?[m");
 	call(100, SYS_close, 3, 0, 0, NULL, 0);
 	READS(100, 3, "");
-	/* somebody else gets the number while it is closed */
+	/* another thread gets the number while the file is being closed */
 	begin(100, SYS_close, 4, 0, 0, NULL);
 	OPEN(101, "/new", O_RDONLY, 4);
 	end(100, 0);
@@ -215,7 +215,7 @@ static void opened_and_closed(void)
 	READS(100, 5, "of a socket (AF_INET)");
 	call(100, SYS_accept4, 5, 0, 0, NULL, 6);
 	READS(100, 6, "of a socket (AF_INET)");
-	/* text that was not there when the call began */
+	/* the text was not available when the call began */
 	call(100, SYS_openat, AT_FDCWD, 5, 0, NULL, 6);
 	READS(100, 6, "");
 	call(100, SYS_close_range, 4, 5, 0, NULL, 0);
@@ -237,7 +237,7 @@ static void other_processes(void)
 	OPEN(100, "/set", O_RDONLY, 5);
 	call(100, SYS_fcntl, 5, F_SETFD, FD_CLOEXEC, NULL, 0);
 	now = 2110;
-	/* the child has what the parent had then */
+	/* the child has the files that the parent had at the fork */
 	OPEN(100, "/later", O_RDONLY, 6);
 	READS(200, 3, "of /kept");
 	READS(200, 6, "");
@@ -248,7 +248,7 @@ static void other_processes(void)
 	READS(100, 4, "");
 	READS(100, 5, "");
 	READS(200, 4, "of /gone");
-	/* a child that shares files: which it closes is not known */
+	/* a child that shares files may close some unseen: nothing is known any more */
 	now = 2490;
 	begin(200, SYS_clone, CLONE_FILES | CLONE_VM, 0, 0, NULL);
 	now = 2510;
@@ -289,7 +289,7 @@ static void start(void)
 static void open_at_start(void)
 {
 	start();
-	/* nothing changed it before it was looked at: it was so all the time */
+	/* no call changed it before the recorder looked: it was open from the beginning */
 	READS(100, 3, "of /var/log/syslog");
 	READS(100, 4, "of tcp 10.0.0.1:443 -> 10.0.0.7:51234");
 	READS(100, 5, "");
@@ -305,7 +305,7 @@ static void open_at_start(void)
 	READS(999, 3, "");
 	READS(100, 6, "of re?[m");
 	READS(100, 7, "of /seven again");
-	/* calls that come later count as always */
+	/* later calls take effect as always */
 	call(100, SYS_accept4, 4, 0, 0, NULL, 9);
 	READS(100, 9, "of tcp 10.0.0.1:443 -> 10.0.0.7:51234");
 	call(100, SYS_dup2, 3, 4, 0, NULL, 4);
@@ -332,9 +332,9 @@ static void changed_before_the_look(void)
 	call(100, SYS_fcntl, 4, F_DUPFD, 6, NULL, 6);
 	call(100, SYS_close_range, 10, 12, 0, NULL, 0);
 	call(100, SYS_close_range, 7, 7, 0, NULL, 0);
-	/* its beginning is not in the recording */
+	/* the recording lacks the beginning of this call */
 	end_of(101, SYS_accept4, 8);
-	/* these change nothing */
+	/* these calls change nothing */
 	OPEN(100, "/nowhere", O_RDONLY, -2);
 	call(100, SYS_fcntl, 9, F_GETFL, 0, NULL, 9);
 	for (i = 0; i < 8; i++)
@@ -347,7 +347,7 @@ static void changed_before_the_look(void)
 	judge();
 }
 
-/* Whether it was looked at before the call took effect, or after, is not known */
+/* The recorder looked during the call: whether before or after its effect is unknown */
 static void looked_at_during_a_call(void)
 {
 	static const uint32_t numbers[] = { 3, 4, 5, 6, 7, 8 };
@@ -371,7 +371,7 @@ static void looked_at_during_a_call(void)
 	begin(101, SYS_fcntl, 6, F_SETFD, FD_CLOEXEC, NULL);
 	find(100, 6, "/found");
 	end(101, 0);
-	/* clocks are not that exact */
+	/* clocks differ by more than this */
 	call(101, SYS_close, 7, 0, 0, NULL, 0);
 	find_at(now + 5000, 100, 7, 0, "/found");
 	now += PAUSE;
@@ -385,7 +385,7 @@ static void looked_at_during_a_call(void)
 static void calls_not_whole(void)
 {
 	start();
-	/* which number it closes is not known */
+	/* the beginning is missing, so which number it closes is unknown */
 	READS(100, 3, "");
 	READS(400, 3, "of /four hundred");
 	find(100, 3, "/found");
@@ -394,7 +394,7 @@ static void calls_not_whole(void)
 	READS(100, 3, "");
 	find(100, 4, "/found");
 	READS(100, 4, "of /found");
-	/* it ends after the last look */
+	/* this call ends after the last look */
 	READS(100, 5, "");
 	begin(101, SYS_close, 5, 0, 0, NULL);
 	find(100, 5, "/found");
@@ -406,7 +406,7 @@ static void calls_not_whole(void)
 	judge();
 }
 
-/* What had the number before is not known: exec may have closed it */
+/* The earlier file of the number is unknown: exec may have closed it */
 static void exec_at_start(void)
 {
 	start();
@@ -430,7 +430,7 @@ static void processes_at_start(void)
 	fork_at(2500 + 4 * PAUSE, 100, 200);
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 2000, 100, NULL);
-	/* another process has had this number */
+	/* another process has had this process number */
 	READS(400, 3, "");
 	now = 2800;
 	find(400, 3, "/found");
@@ -438,7 +438,7 @@ static void processes_at_start(void)
 	find_at(now, 100, 5, TB_OPEN_FILE_EXEC, "/gone");
 	now = 2600 + 4 * PAUSE;
 	READS(400, 3, "of /found");
-	/* a child has what its parent had */
+	/* a child has the files of its parent */
 	READS(200, 1, "of /kept");
 	READS(200, 5, "of /gone");
 	call(200, SYS_execve, 0, 0, 0, "/bin/sh", 0);
@@ -447,7 +447,7 @@ static void processes_at_start(void)
 	find(200, 5, "/of the program");
 	READS(200, 5, "of /of the program");
 	READS(100, 5, "of /gone");
-	/* another process closes these unseen */
+	/* a process that shares files may close them unseen */
 	READS(100, 6, "");
 	begin(100, SYS_clone, CLONE_FILES | CLONE_VM, 0, 0, NULL);
 	find(100, 6, "/shared");
@@ -472,7 +472,7 @@ static void losses_at_start(void)
 	find(100, 3, "/found");
 	READS(100, 3, "of /found");
 	find(100, 4, "/found");
-	/* on another CPU */
+	/* a loss on another CPU */
 	gap.first = now - PAUSE - 1;
 	gap.last = now - PAUSE + 20;
 	READS(100, 4, "");
@@ -485,7 +485,7 @@ static void losses_at_start(void)
 	judge();
 }
 
-/* The first blocks are not in the file */
+/* The file lacks the first blocks */
 static void start_not_recorded(void)
 {
 	describe();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf flamegraph: stacks merged and weighed, against those that print
- * shows (flame_check.py puts them together anew); what it says of traces and
- * options that it cannot use; names that would break the text or the picture.
+ * A flame graph shows the stacks of the trace with their true counts and times: flame_check.py
+ * computes them again from the output of print. Names cannot break the text or the picture, and the
+ * tool says what it leaves out.
  */
 #include "test_lib_run.h"
 
 #define KERNEL 0xffffffff81000000ull
 
-/* Comms that mean something to a shell, to XML, to readers of collapsed stacks, and to terminals */
+/* Names with special characters for shells, XML, readers of collapsed stacks, and terminals */
 static const char *const comms[] = {
 	"<idle>", "bash", "a;b c", "<g>&\"'", "]]>x", "w\xc2\x9b" "2J", "w 17",
 };
@@ -39,7 +39,7 @@ static void add_stack(struct fx *fx, unsigned int cpu, uint32_t kind,
 			    8 + 8ul * count));
 }
 
-/* A few stacks that begin alike; some have no name */
+/* A few stacks with common beginnings; some functions have no name */
 static void add_stacks(struct fx *fx, unsigned int cpu, unsigned int number)
 {
 	uint64_t kernel[] = {
@@ -54,10 +54,7 @@ static void add_stacks(struct fx *fx, unsigned int cpu, unsigned int number)
 		add_stack(fx, cpu, TB_STACK_USER, user, 2);
 }
 
-/*
- * Two CPUs switch between six tasks and the idle one, in an order that a
- * generator of numbers has; task @number is on one of them at most.
- */
+/* Two CPUs switch at random between six tasks and the idle one; a task is on one CPU at a time. */
 static void add_switches(struct fx *fx, unsigned int count)
 {
 	unsigned int on[2] = { 0, 0 }, seed = 1, i, cpu, next;
@@ -131,7 +128,7 @@ static int shell(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* @options: for flame_check.py, with commas; @chosen: those of print as well */
+/* @options: for flame_check.py, with commas; @chosen: options for print as well */
 static void compare(const char *weight, const char *options, const char *chosen)
 {
 	static const char pipe[] = "sed 's/^/# /' %s.said; exit 1";
@@ -146,7 +143,7 @@ static void compare(const char *weight, const char *options, const char *chosen)
 	}
 	if (!tool)
 		tool = "tracebuf";
-	/* the text has no upside and downside */
+	/* --inverted concerns only the picture */
 	snprintf(command, sizeof(command),
 		 "{ %1$s print -v --fields %2$s %3$s >%3$s.printed && "
 		 "%1$s flamegraph -q --collapsed --weight %4$s %2$s $(echo ' %5$s' | sed 's/ --inverted//') %3$s >%3$s.text && "
@@ -195,7 +192,7 @@ static void timed(void)
 	fx_free(&fx);
 }
 
-/* Whose time it is, is the filter's business; when it ends is not */
+/* A filter of threads does not change when their time off the CPU ends */
 static void filtered_times(void)
 {
 	char whole[sizeof(output)], *line, *end;
@@ -217,7 +214,7 @@ static void filtered_times(void)
 	fx_free(&fx);
 }
 
-/* ---- exactly ---- */
+/* ---- exact output ---- */
 
 static void exactly(void)
 {
@@ -255,7 +252,7 @@ static void exactly(void)
 	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 2\n"
 		   "b:??;0xffffffff81000410;a:b [m] 2\n");
 	CHECK_NUMBER(run_on("flamegraph", "-q --collapsed --weight off-cpu"), 0);
-	/* from 2300 to 3000 may be several: events are missing */
+	/* the time from 2300 to 3000 may be several waits: events are missing */
 	CHECK_TEXT(output, "a;0xffffffff81000410;a:b [m] 100\n"
 		   "b:??;0xffffffff81000410;a:b [m] 200\n");
 	CHECK_NUMBER(run_on("flamegraph", "-o /dev/null --weight off-cpu"), 0);
@@ -273,7 +270,7 @@ static void exactly(void)
 	CHECK_HAS("2 frames narrower than 700 px, and the frames that they call, are not drawn");
 	CHECK_NUMBER(run_on("flamegraph", "-q -o - --title '<&\">'"), 0);
 	CHECK_HAS("aria-label=\"&lt;&amp;&quot;&gt;\"");
-	/* what is no UTF-8, and what is no character */
+	/* invalid UTF-8, and a code point that is no character */
 	CHECK_NUMBER(run_on("flamegraph", "-q -o - --title \"$(printf 'x\\377\\357\\277\\276y')\""), 0);
 	CHECK_HAS("aria-label=\"x????y\"");
 	fx_free(&fx);
@@ -297,7 +294,7 @@ static void save_one(struct fx *fx)
 	save(fx->data, fx->size);
 }
 
-/* More frames than a stack can have are no stack, and a block that is damaged is told of */
+/* Too many frames are no stack, and a damaged block is reported */
 static void no_stack(void)
 {
 	struct { uint32_t kind, count; uint64_t ip[1000]; } stack = {
@@ -330,7 +327,7 @@ static void no_stack(void)
 	fx_free(&fx);
 }
 
-/* Two are as much as can be */
+/* The sum of two values fits into 64 bits; the third value is left out, and the tool says so */
 static void too_much(void)
 {
 	static const uint64_t stack[] = { KERNEL + 0x10 };
@@ -352,7 +349,7 @@ static void too_much(void)
 	fx_free(&fx);
 }
 
-/* ---- what cannot be ---- */
+/* ---- errors ---- */
 
 static void refused(void)
 {
@@ -399,11 +396,11 @@ static void refused(void)
 static const struct test tests[] = {
 	{ "flamegraph: numbers of events are those of print", counted },
 	{ "flamegraph: times on and off the CPU, sums of a field", timed },
-	{ "flamegraph: whose time is chosen, its end is found", filtered_times },
-	{ "flamegraph: stacks, losses, names, remarks to the letter", exactly },
+	{ "flamegraph: a filter of threads finds the end of their time", filtered_times },
+	{ "flamegraph: exact stacks, losses, names and remarks", exactly },
 	{ "flamegraph: no stack, and a damaged block", no_stack },
 	{ "flamegraph: sums are right or say so", too_much },
-	{ "flamegraph: what is wrong is said", refused },
+	{ "flamegraph: errors", refused },
 };
 
 RUN_MAIN(tests)

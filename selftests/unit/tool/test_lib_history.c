@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A history: files that together stay within their memory, and are one trace in a row; what a
- * killed recorder leaves; commands and the recorder find each other.  If this is broken, a recorder
- * takes more memory than it may, or a snapshot lacks events.
+ * A user's history (record --history) keeps the last events within its memory or time, in files
+ * that together are one trace, also after the recorder was killed. Commands find the recorder, and
+ * never wait for one that has ended. If this fails, a recorder takes too much memory, or a snapshot
+ * lacks events.
  */
 #include <sys/wait.h>
 #include "test_lib_blocks.h"
@@ -15,7 +16,7 @@
 static char place[64];
 static struct history history;
 
-/* An empty folder for the history */
+/* Make an empty folder for the history */
 static void set_up(const char *under)
 {
 	snprintf(place, sizeof(place), "%s/test_lib_history.XXXXXX", under);
@@ -39,9 +40,9 @@ static void make_file(const char *name)
 	assert(out && !fclose(out));
 }
 
-/* ---- the files that stay ---- */
+/* ---- which files stay ---- */
 
-/* What there is together: bytes, and the lowest and the highest number */
+/* The total bytes of the files; their lowest and highest number */
 static uint64_t look(unsigned int *first, unsigned int *last)
 {
 	unsigned int *numbers;
@@ -89,7 +90,7 @@ static void record_all(struct series *series, struct sink *sink, bool close_it)
 		CHECK(!sink_close(sink));
 }
 
-/* Put all files together, and @rest behind them; @wanted must be in what verify says of that */
+/* Concatenate all files and @rest; verify's output must have @wanted */
 static void put_together(const void *rest, size_t bytes, const char *wanted)
 {
 	struct history_parts parts;
@@ -136,7 +137,7 @@ static void by_size(void)
 	CHECK_NUMBER(sum.bytes, look(&first, &last));
 	CHECK(sum.events > 20000 && sum.events < 4000 * 90);
 	history_close(&parts);
-	/* the next recording begins with nothing */
+	/* the next recording removes the files of the last one */
 	memset(&series, 0, sizeof(series));
 	series.bytes = MOST;
 	series.memory = 8 * MOST;
@@ -150,7 +151,7 @@ static void by_size(void)
 	tear_down();
 }
 
-/* One file a second, which stay for 5 s */
+/* One file a second, each kept for 5 s */
 static void by_time(void)
 {
 	static struct series series;
@@ -171,7 +172,7 @@ static void by_time(void)
 		/* the first file ends when the second begins */
 		CHECK_NUMBER(first, i > 7 ? i - 6 : 1);
 	}
-	/* none of them is older than that after a pause, but the last */
+	/* after a pause all files are too old but the last */
 	CHECK(!series_next(&series, history.output));
 	make_file(series.name);
 	series_trim(&series, 100 * S);
@@ -185,7 +186,7 @@ static void by_time(void)
 
 /* ---- a recorder that is killed ---- */
 
-/* In the middle of a write, and before it has given back blocks: the kernel has these, too */
+/* The recorder dies within a write, before it has returned blocks: the kernel still has these */
 static void torn(void)
 {
 	static struct series series;
@@ -201,7 +202,7 @@ static void torn(void)
 		ring_bytes -= kept;
 		record_all(&series, &sink, false);
 		ring_bytes += kept;
-		/* what the kernel can do without the recorder */
+		/* the rest is left to the kernel, as after a kill */
 		CHECK(!close(sink.fd));
 		out = fopen(series.name, "a");
 		assert(out);
@@ -221,9 +222,9 @@ static void torn(void)
 	}
 }
 
-/* ---- the recorder and the others ---- */
+/* ---- the recorder and other commands ---- */
 
-/* A process that locks the pid file, and answers @answers requests */
+/* A process that acts as the recorder: it locks the pid file and answers @answers requests */
 static pid_t begin_recorder(unsigned int answers)
 {
 	sigset_t set;
@@ -268,7 +269,7 @@ static void with_recorder(void)
 	CHECK_NUMBER(history_recorder(&history), child);
 	CHECK_NUMBER(history_flush(&history), EXIT_FINE);
 	CHECK(access(history.request, F_OK) < 0);
-	/* while it runs the last file is not finished, and none is deleted by others */
+	/* while the recorder runs, its last file is unfinished, and others delete no file */
 	snprintf(name, sizeof(name), "%s/part-0001.tbuf", history.folder);
 	make_file(name);
 	snprintf(name, sizeof(name), "%s/part-0002.tbuf", history.folder);
@@ -325,7 +326,7 @@ static void prepared(void)
 	CHECK_NUMBER(history_prepare(&history, 1 << 20), EXIT_WRONG);
 }
 
-/* For another user, `save` goes on without the history and says so; it must see why from the error */
+/* For another user `save` goes on without the history and says so: the error must tell why */
 static void of_another_user(void)
 {
 	struct history_parts parts;
@@ -345,11 +346,11 @@ static void of_another_user(void)
 }
 
 static const struct test tests[] = {
-	{ "history: files stay as far as there is memory", by_size },
-	{ "history: and for a time", by_time },
+	{ "history: files are kept within the memory", by_size },
+	{ "history: files are kept for a time", by_time },
 	{ "history: a recorder is killed", torn },
 	{ "history: a folder in memory, with room", prepared },
-	{ "history: it belongs to another user", of_another_user },
+	{ "history: a folder of another user", of_another_user },
 	{ "history: the recorder answers, ends, or is stopped", with_recorder },
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Images of memory made by hand, and what tracebuf recover makes of them.
- */
+/* Memory images made by hand, and what "tracebuf recover" finds in them. */
 #ifndef TEST_LIB_IMAGE_H
 #define TEST_LIB_IMAGE_H
 
@@ -17,7 +15,7 @@
 static unsigned char image[IMAGE_BYTES] __attribute__((aligned(4096)));
 static size_t used;
 
-/* Memory that has had other uses */
+/* Memory with old contents */
 static inline void image_new(void)
 {
 	size_t i;
@@ -27,7 +25,7 @@ static inline void image_new(void)
 	used = 4096;
 }
 
-/* Room for @bytes at a multiple of @align, not where the last was */
+/* Room for @bytes at a multiple of @align, not directly after the last */
 static inline void *image_room(size_t bytes, size_t align)
 {
 	size_t at = (used + align + align - 1) / align * align;
@@ -50,7 +48,7 @@ static inline void stamp(struct tb_block *block, uint64_t id)
 		gap_of(block)->recording = id;
 }
 
-/* Copies what @fx has to the image, the last block first; returns where the last is */
+/* Copy the blocks of @fx to the image, the last first; return the last one's place */
 static inline struct tb_block *image_put(struct fx *fx, uint64_t id)
 {
 	struct tb_block *block, *first = NULL, *copy;
@@ -113,7 +111,7 @@ static inline int on_trace(const char *command)
 	return run(arguments);
 }
 
-/* Numbers of the softirq events that print shows, as text: "1 2 3 " */
+/* The numbers of the softirq events that print shows: "1 2 3 " */
 static inline const char *numbers(void)
 {
 	static char text[4096];
@@ -136,7 +134,7 @@ static inline void begin(struct fx *fx)
 	fx_durable_end(fx);
 }
 
-/* Two blocks that are complete, and the beginning of a third; its sequence number is @sequence */
+/* Two complete blocks, and the beginning of a third with the number @sequence */
 static inline struct tb_block *half_written(struct fx *fx, uint64_t sequence)
 {
 	begin(fx);
@@ -154,7 +152,7 @@ static inline struct tb_block *half_written(struct fx *fx, uint64_t sequence)
 	return image_put(fx, ID_A);
 }
 
-/* The one durable block is the last that was put */
+/* The only durable block, which image_put() puts last */
 static inline struct tb_block *durable_block(void)
 {
 	struct tb_block *block = (void *)(image + used - (1u << FX_DURABLE_LOG2));
@@ -177,7 +175,7 @@ static inline void put_simple(struct tb_block *block, uint32_t at, uint64_t sequ
 	};
 }
 
-/* The events that are recovered, as numbers(), and of a sound trace */
+/* recover has found these events (numbers()), and verify accepts the trace */
 #define CHECK_RECOVERED(events) do { \
 	CHECK_TEXT(numbers(), events); \
 	CHECK_NUMBER(on_trace("verify"), 0); \

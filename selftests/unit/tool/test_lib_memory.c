@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much memory a recording takes when it is not told: on machines large and small, and, with a
- * kernel of the test's own, when the memory is not there.
+ * Without options a recording takes an amount of memory that suits the machine, steps down when the
+ * kernel does not have it, and says so. With options it takes exactly what the user says, or fails.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "../../../userspace/include/tracebuf.h"
 
-/* A kernel with so many bytes for each CPU, in pieces of so many at most */
+/* The fake kernel has @there bytes for each CPU, in contiguous pieces of at most @piece */
 static uint64_t there, piece;
 static unsigned int attempts;
 static struct tb_config given;
@@ -45,7 +45,7 @@ static int fake_query(struct tb_device *device, struct tb_query *query)
 #include "../../../userspace/tool/choose/setup.c"
 #include "test_lib_run.h"
 
-/* What the tool says last */
+/* The last message of the tool */
 static char told[4096];
 
 #define TELL(text) do {						\
@@ -100,13 +100,13 @@ static void check_sizes(struct sizes_for purpose, uint64_t cpu_kib, uint64_t buf
 	printf("# %u CPUs, %llu MiB\n", purpose.cpus, (unsigned long long)(purpose.total / MIB));
 	CHECK_NUMBER(sizes.cpu, cpu_kib * 1024);
 	CHECK_NUMBER(sizes.buffer, buffer_kib * 1024);
-	/* what the module takes */
+	/* the limits of the module */
 	CHECK(sizes.cpu / sizes.buffer >= TB_BUFFERS_MIN);
 	CHECK(sizes.cpu / sizes.buffer <= TB_BUFFERS_MAX);
 	CHECK(sizes.buffer / TB_ELEMENT_SIZE <= TB_BUFFER_ELEMENTS_MAX);
 }
 
-/* What may wait for a late file */
+/* The memory for a backlog, by the machine's free memory */
 static void backlog(void)
 {
 	CHECK_NUMBER(sizes_backlog(0), 16 * MIB);
@@ -128,10 +128,10 @@ static void by_machine(void)
 	check_sizes(machine(16, 65536), 4096, 128);
 	check_sizes(machine(17, 65536), 4096, 64);
 	check_sizes(machine(256, 1 << 20), 4096, 64);
-	/* as little as the module takes by itself, not less */
+	/* the module's own default is the least */
 	check_sizes(machine(240, 4096), 512, 16);
 	check_sizes(machine(1, 16), 512, 16);
-	/* it is not known */
+	/* unknown memory */
 	check_sizes(machine(4, 0), 4096, 128);
 	purpose = machine(2, 8192);
 	purpose.available = 40 * MIB;
@@ -155,7 +155,7 @@ static void by_purpose(void)
 	check_sizes(purpose, 4096, 16);
 }
 
-/* As on the command line: buffers, elements, watermark; 0: not given */
+/* Options of the command line: buffers, elements, watermark; 0: not given */
 static int apply(struct setup *setup, uint32_t buffers, uint32_t elements, uint32_t watermark)
 {
 	memset(setup, 0, sizeof(*setup));
@@ -168,7 +168,7 @@ static int apply(struct setup *setup, uint32_t buffers, uint32_t elements, uint3
 	setup->cpu_list = "0-1";
 	setup->cpus.bits[0] = 3;
 	setup_size(NULL, setup, (struct sizes_for){ .live = false });
-	/* of this machine, whatever it has */
+	/* as on a machine with plenty of memory */
 	if (setup->sized) {
 		setup->sizes = setup->wanted = (struct sizes){ 4 * MIB, 128 * 1024 };
 		take_sizes(setup);
@@ -188,13 +188,13 @@ static void stepping_down(void)
 	CHECK_NUMBER(given.elements, 8192);
 	CHECK_NUMBER(given.watermark, 100);
 	CHECK_TEXT(told, "");
-	/* all of it, in smaller pieces */
+	/* enough memory, in smaller pieces */
 	piece = 64 * 1024;
 	CHECK_NUMBER(apply(&setup, 0, 0, 0), 0);
 	CHECK_NUMBER(given.buffers, 128);
 	CHECK_NUMBER(given.elements, 2048);
 	CHECK(strstr(told, "warning: the kernel does not have 4096 KiB for each CPU in contiguous pieces of 128 KiB: each has 4096 KiB in pieces of 32 KiB"));
-	/* less of it */
+	/* less memory */
 	there = 700 * 1024;
 	CHECK_NUMBER(apply(&setup, 0, 0, 0), 0);
 	CHECK_NUMBER(given.buffers, 32);
@@ -204,13 +204,13 @@ static void stepping_down(void)
 	there = 128 * 1024;
 	CHECK_NUMBER(apply(&setup, 0, 0, 0), 0);
 	CHECK_NUMBER(given.buffers, 8);
-	/* nothing of use */
+	/* too little to be useful */
 	there = 100 * 1024;
 	CHECK_NUMBER(apply(&setup, 0, 0, 0), 1);
 	CHECK(strstr(told, "does not have that much memory"));
 }
 
-/* What is said is done, or not at all; the module fills in the rest */
+/* Sizes that the user gives are used or refused; the module chooses the others */
 static void as_told(void)
 {
 	struct setup setup;
@@ -248,10 +248,10 @@ static void shown(void)
 
 static const struct test tests[] = {
 	{ "sizes: by the machine", by_machine },
-	{ "sizes: what may wait for a late file", backlog },
-	{ "sizes: by what it is for", by_purpose },
-	{ "sizes: smaller where there is no memory, and told", stepping_down },
-	{ "sizes: as told", as_told },
+	{ "sizes: the backlog", backlog },
+	{ "sizes: by the purpose", by_purpose },
+	{ "sizes: smaller where memory is short, with a message", stepping_down },
+	{ "sizes: as the user says", as_told },
 	{ "sizes: shown", shown },
 };
 

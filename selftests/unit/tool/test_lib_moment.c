@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The times that --from and --to take, and which threads --tid, --pid, --comm and --cgroup choose:
- * the same in all commands that read a trace.
+ * All commands that read a trace accept the same forms of times for --from and --to, and select
+ * the same events by --tid, --pid, --comm and --cgroup. If this fails, two commands with the same
+ * options show different events.
  */
 #include "test_lib_chunk.h"
 #include "test_lib_run.h"
@@ -31,7 +32,7 @@ static void thread(struct fx *fx, uint32_t tid, uint32_t tgid, uint32_t in, cons
 	fx_durable(fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
-/* An interrupt in each second: 1 in thread 100, 2 and 3 in 101, 4 in 102, which runs at the end */
+/* One interrupt a second: 1 in thread 100, 2 and 3 in 101, 4 in 102, which runs at the end */
 static void add_recording(struct fx *fx, const char *mark)
 {
 	static const char hostile[] = "a\033b";
@@ -81,7 +82,7 @@ static void make(unsigned int recordings)
 	fx_free(&fx);
 }
 
-/* Which of the four interrupts the output has */
+/* The numbers of the interrupts in the output */
 static const char *seen(void)
 {
 	static char text[16];
@@ -138,19 +139,19 @@ static void forms(void)
 	make(1);
 	for (i = 0; i + 1 < sizeof(cases) / sizeof(cases[0]); i++)
 		check_seen(cases[i].options, cases[i].want);
-	/* a mark alone lies there */
+	/* only a mark is in that time */
 	CHECK_NUMBER(run_on("print", cases[i].options), 0);
 	CHECK_HAS("again");
 	CHECK_TEXT(seen(), "");
-	/* standard input is read as a whole, so its end is known */
+	/* standard input is read completely, so its end is known */
 	snprintf(text, sizeof(text), "print --from -2s - <%s", file);
 	CHECK_NUMBER(run(text), 0);
 	CHECK_TEXT(seen(), "234");
-	/* where the reader is, not the recorder */
+	/* the time zone is the reader's, not the recorder's */
 	setenv("TZ", "XYZ-5:30", 1);
 	check_seen("--from 05:30:00", "234");
 	check_seen("--from '2023-11-15 05:30:01'", "34");
-	/* clocks go back from 1 to 0 o'clock, so they show this hour twice */
+	/* clocks go back from 1 to 0 o'clock: the hour exists twice */
 	setenv("TZ", "AAA0BBB-1,0/0,J319/1", 1);
 	check_seen("--from 00:59:59.5", "234");
 	check_seen("--from 00:00:01", "34");
@@ -173,7 +174,7 @@ static void wrong(void)
 		snprintf(text, sizeof(text), "--from %s", usage[i]);
 		if (run_on("print", text) == 2 && strstr(output, "is not a time"))
 			continue;
-		printf("# '%s' is taken, or nothing is said of it: %.300s\n", usage[i], output);
+		printf("# '%s' is accepted, or without a message: %.300s\n", usage[i], output);
 		test_failures++;
 	}
 	CHECK_NUMBER(run_on("print", "--to 25:00:00"), 2);
@@ -193,13 +194,13 @@ static void wrong(void)
 	CHECK_HAS("no mark 'begin' after --from");
 }
 
-/* A build may have no SQLite */
+/* A build without SQLite has no query */
 static bool lacks(const char *command)
 {
 	return !strncmp(command, "query", 5) && run("query -h");
 }
 
-/* COMMAND OPTIONS FILE, with what the command needs behind it */
+/* COMMAND OPTIONS FILE, with what the command needs after it */
 static int run_command(const char *command, const char *options)
 {
 	char text[512];
@@ -241,7 +242,7 @@ static void all_commands(void)
 	CHECK_NUMBER(run_command("diff", "--from -2"), 0);
 }
 
-/* One recording of a file may have a mark that another one has not */
+/* Each recording of a file has marks of its own */
 static void recordings(void)
 {
 	make(2);
@@ -280,7 +281,7 @@ static void threads(void)
 			CHECK_NUMBER(run_command("query --csv --no-header", cases[i].options), 0);
 			CHECK_TEXT(output, cases[i].query);
 		}
-		/* the same events are counted */
+		/* the report counts the same events */
 		snprintf(text, sizeof(text), "\"softirq_entry\",%zu]",
 			 strlen(cases[i].query) / 2);
 		CHECK_NUMBER(run_command("report --json --section events", cases[i].options), 0);
@@ -288,14 +289,14 @@ static void threads(void)
 		CHECK_NUMBER(run_command("print", cases[i].options), 0);
 		CHECK_NUMBER(strlen(seen()), strlen(cases[i].query) / 2);
 	}
-	/* several options select the threads that all of them do */
+	/* several options select the threads that match all of them */
 	CHECK_NUMBER(run_command("print", "--pid 100 --comm helper"), 0);
 	CHECK_TEXT(seen(), "23");
 	CHECK_NUMBER(run_command("why", "--pid 102 --comm other"), 0);
 	CHECK_HAS("other-102");
 	CHECK_NUMBER(run_command("why", "--pid 100 --comm other"), 1);
 	CHECK_HAS("nothing is known of such a thread");
-	/* what lasts */
+	/* tasks, which are no events */
 	CHECK_NUMBER(run_command("report --section tasks", "--comm other"), 0);
 	CHECK_HAS("  other  ");
 	CHECK_NUMBER(run_command("report --section tasks", "--comm tool"), 0);
@@ -311,7 +312,7 @@ static void threads(void)
 
 static const struct test tests[] = {
 	{ "all forms of a time", forms },
-	{ "what is no time, and what no recording has, is refused", wrong },
+	{ "wrong times, and marks that no recording has, are refused", wrong },
 	{ "all commands take the same times", all_commands },
 	{ "a file with several recordings", recordings },
 	{ "threads by number, process, name and cgroup", threads },

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recorder reads from /proc what a process has open, with the names that `why` shows: of files,
- * pipes and sockets of each kind.  It ends in time, and what it may not read it leaves out.  If
- * this is broken, `why` names a wrong file, or the recorder disturbs what it records.
- *
- * The processes are children of the test.
+ * At the start the recorder reads from /proc which files processes have open, with the names that
+ * `why` shows: files, pipes, sockets of each kind. It stops after a limit of time and number, and
+ * leaves out what it may not read. If this fails, `why` names a wrong file, or the recorder
+ * disturbs what it records. The processes are children of the test.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,7 +34,7 @@ static uint64_t monotonic_ns(void)
 
 /* ---- a child ---- */
 
-/* It has what the test has open, until stop() */
+/* A child that has open what the test has open, until stop() */
 static pid_t start(void)
 {
 	pid_t pid = fork();
@@ -52,9 +51,9 @@ static void stop(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* ---- what was read ---- */
+/* ---- results ---- */
 
-/* Calls @take for each record; returns how many there are */
+/* Call @take for each record; return how many there are */
 static unsigned int each(const struct open_files *files,
 			 void (*take)(const struct tb_open_file *, const char *, void *),
 			 void *context)
@@ -191,7 +190,7 @@ static void files_and_pipes(void)
 	close(pipes[1]);
 }
 
-/* A listener on a loopback address, its client and what it accepted; @ports of the first two */
+/* A listener on a loopback address, its client and the accepted socket; @ports of the first two */
 static void connect_pair(int family, int sockets[3], unsigned int ports[2])
 {
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
@@ -277,7 +276,7 @@ static void unix_sockets(void)
 	pid = (uint32_t)start();
 	files = read_files(&pid, 1, 0);
 	HAS(files, (pid_t)pid, named, name);
-	/* it has no name of its own */
+	/* a socket without a name of its own */
 	HAS(files, (pid_t)pid, pair[0], linked(pair[0]));
 	open_files_free(files);
 	stop((pid_t)pid);
@@ -287,7 +286,7 @@ static void unix_sockets(void)
 	close(pair[1]);
 }
 
-/* Only of standard files it is looked up whether exec closes them */
+/* The recorder checks only for standard files whether exec closes them */
 static void closed_by_exec(void)
 {
 	int saved = dup(0), null = open("/dev/null", O_RDWR);
@@ -331,12 +330,12 @@ static void limits(void)
 	assert(last == 1500);
 	pids[0] = (uint32_t)start();
 	close_range(3, 1500, 0);
-	/* there is no such process: it has ended, and is not left out */
+	/* no such process: it counts as ended, not as left out */
 	pids[1] = 1u << 30;
 	files = read_files(pids, 2, 0);
 	CHECK_NUMBER(each(files, NULL, NULL), 1024);
 	open_files_free(files);
-	/* stopped before it has begun, it may have read something, and leaves nothing behind */
+	/* stopped at once, the reader may have read something, and leaves no thread behind */
 	files = open_files_start(pids, 1);
 	open_files_stop(files);
 	CHECK(each(files, NULL, NULL) <= 1024);
@@ -360,14 +359,14 @@ static void all_processes(void)
 	files = open_files_start(NULL, 0);
 	assert(files);
 	open_files_wait(files);
-	/* 200 ms, and what it takes to notice on a busy machine */
+	/* the limit of 200 ms, and time to notice it on a busy machine */
 	CHECK(monotonic_ns() - began < 2000000000ull);
 	CHECK(each(files, take_count, &own) > 0);
 	CHECK(own >= 3);
 	open_files_free(files);
 }
 
-/* The files of root are not for others */
+/* Another user's recorder does not read files of root */
 static void without_permission(void)
 {
 	struct open_files *files;
@@ -398,10 +397,10 @@ static const struct test tests[] = {
 	{ "open files: sockets of IPv4", sockets_of_ipv4 },
 	{ "open files: sockets of IPv6", sockets_of_ipv6 },
 	{ "open files: Unix sockets", unix_sockets },
-	{ "open files: which exec closes", closed_by_exec },
-	{ "open files: no more than a limit of a process", limits },
+	{ "open files: whether exec closes them", closed_by_exec },
+	{ "open files: at most a limit for each process", limits },
 	{ "open files: all processes, in time", all_processes },
-	{ "open files: not those that may not be read", without_permission },
+	{ "open files: without permission", without_permission },
 };
 
 int main(void)

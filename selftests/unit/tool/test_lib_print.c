@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool's print with the kernel's print formats, on events that are as they
- * should be and on others; and list, which shows such formats.
+ * A user reads events as the kernel's own print formats show them, or as fields where a format
+ * cannot be used. No damaged format or event makes print crash or show foreign bytes.
  */
 #include <stddef.h>
 #include "test_lib_run.h"
@@ -95,7 +95,7 @@ static void add(const void *event, size_t length)
 	fx_composite(&fx, 0, EV_RICH, 2001, 100, event, length);
 }
 
-/* One event with this print format, printed with these options */
+/* Print one event with this print format and these options */
 static void print_one(const char *print, const struct rich *event,
 		      size_t length, const char *options)
 {
@@ -130,7 +130,7 @@ static void everything(void)
 	CHECK_HAS(": test:rich: flags=5 kind=7 ip=0xffffffff81000123 ");
 }
 
-/* Never filled in, or of no bytes: nothing, and not what is there */
+/* Texts that a driver never filled in, and texts of no bytes: nothing is shown */
 static void empty_texts(void)
 {
 	struct rich event = rich_event();
@@ -149,7 +149,7 @@ static void empty_texts(void)
 	}
 }
 
-/* Longer before shorter: nothing of the one shows in the other */
+/* A short text after a long one shows nothing of the long one */
 static void one_after_the_other(void)
 {
 	static const char format[] = "\"%s.\", __get_str(name)";
@@ -211,7 +211,7 @@ static void system_calls(void)
 	CHECK_HAS("exit: NR 600 = -4000\n");
 }
 
-/* The arguments of a call are shown as what they mean, as far as they are there */
+/* Arguments of system calls are shown by their meaning, as far as they were recorded */
 static void arguments(void)
 {
 	static const struct fx_field fields[] = {
@@ -229,7 +229,7 @@ static void arguments(void)
 	} calls[] = {
 		{ 39, { 0 }, NULL, NULL, 0, "getpid ()" },
 		{ 0, { 3, 0x7f00, 10 }, NULL, NULL, 3, "read (fd=3, buf=0x7f00, count=10)" },
-		/* an older module records six of each call */
+		/* an older module records six arguments of each call */
 		{ 3, { 3, 1, 2, 3, 4, 5 }, NULL, NULL, 6, "close (fd=3)" },
 		{ 257, { 0xffffff9c, 5, 02000000 }, "/etc/a\"b", NULL, 0,
 		  "openat (dfd=AT_FDCWD, filename=\"/etc/a\\\"b\", flags=O_RDONLY|O_CLOEXEC)" },
@@ -248,7 +248,7 @@ static void arguments(void)
 		{ 56, { 0x1200011, 0, 0, 0, 0 }, NULL, NULL, 5,
 		  "clone (clone_flags=SIGCHLD|CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID, " },
 		{ 21, { 1, 0 }, "/x", NULL, 0, "access (filename=\"/x\", mode=F_OK)" },
-		/* bits that nobody has named */
+		/* bits without a name */
 		{ 9, { 0, 1, 0x40, 0x100000000000, 0, 0 }, NULL, NULL, 6, "prot=0x40, flags=0, fd=0" },
 	};
 	struct { int64_t id; uint64_t args[6]; uint32_t path[2]; char text[64]; } event;
@@ -293,7 +293,7 @@ static void arguments(void)
 	CHECK_HAS("\"path2\":\"new\"");
 }
 
-/* Operators as in C, which libtraceevent needs help with */
+/* C operators that libtraceevent computes wrongly without our help */
 static void operators(void)
 {
 	static const struct { const char *expression, *value; } cases[] = {
@@ -329,7 +329,7 @@ static void operators(void)
 	CHECK_HAS("rich: B|C\n");
 }
 
-/* What cannot be used: fields, and not a word unless asked */
+/* A format that cannot be used: the fields are shown, with a remark only if asked for */
 static void unusable(void)
 {
 	static const char *const formats[] = {
@@ -365,10 +365,10 @@ static void unusable(void)
 		"\"%s\", __print_array(REC->bytes, REC->size, REC->kind)",
 		"\"%*d\", REC->size, REC->kind",
 		"\"%d\", REC->bytes[REC->kind * REC->size]",
-		/* what the trace does not have, and no other word shows the field */
+		/* a name that the trace lacks, and no other word that shows the field */
 		"\"kind=%d\", REC->kind + jiffies",
 		"\"kind=%s size=%d\", __print_flags(REC->kind, \"|\", { SOME_FLAG, \"A\" }), REC->size",
-		/* two in a word */
+		/* one word with two values */
 		"\"kind=%d:%d kind=%d\", base + REC->kind, REC->size, REC->kind",
 		"\"kind=%*d kind=%d\", 3, base + REC->kind, REC->kind",
 		"no format at all",
@@ -392,7 +392,7 @@ static void unusable(void)
 	CHECK_NUMBER(lines(), 1);
 }
 
-/* Events that are not what their format says */
+/* Events whose contents contradict their format */
 static void damaged(void)
 {
 	struct rich event = rich_event();
@@ -410,13 +410,13 @@ static void damaged(void)
 		print_one(RICH_PRINT, &event, length, "");
 		CHECK_NUMBER(lines(), 1);
 	}
-	/* more than the array has, less than the limit: what is there */
+	/* more bytes than the array has, but below the limit: the array is shown */
 	event.size = 16384;
 	print_one(RICH_PRINT, &event, sizeof(event), "");
 	CHECK_HAS("bytes=de ad be ef 00 ");
 }
 
-/* Words that need what the trace does not have are not shown, if others show the fields */
+/* Words that need names which the trace lacks are left out, if other words show the fields */
 static void in_part(void)
 {
 	static const struct {
@@ -430,7 +430,7 @@ static void in_part(void)
 		  "rich: kind=7 100% size=" },
 		{ "\"%s kind=%u\", REC->kind == LIMIT ? \"a, b\" : \"c\", REC->kind",
 		  "rich: kind=7\n" },
-		/* a type, an argument and a text are no names */
+		/* names in a type, an argument or a text are no unknown names */
 		{ "\"kind=%u %s jiffies\", (unsigned int)REC->kind, __get_str(name)", " jiffies\n" },
 	};
 	struct rich event = rich_event();
@@ -457,7 +457,7 @@ static void terminal(void)
 	CHECK_HAS("rich: a\\x1b[1\\x0a \\x0d\\xff\n");
 }
 
-/* Records of this name would have pointers to their formats */
+/* libtraceevent expects pointers in some events of the system ftrace; ours are read as any other */
 static void named_ftrace(void)
 {
 	struct rich event = rich_event();
@@ -519,14 +519,14 @@ static void list(void)
 }
 
 static const struct test tests[] = {
-	{ "print: all that a print format can do", everything },
+	{ "print: everything that a print format can do", everything },
 	{ "print: texts of no bytes", empty_texts },
 	{ "print: one event after another", one_after_the_other },
 	{ "print: system calls with their names", system_calls },
 	{ "print: arguments of system calls", arguments },
 	{ "print: operators", operators },
 	{ "print: formats that cannot be used", unusable },
-	{ "print: formats that need what the trace does not have", in_part },
+	{ "print: formats with names that the trace lacks", in_part },
 	{ "print: events that are damaged", damaged },
 	{ "print: nothing a terminal would obey", terminal },
 	{ "print: a system called ftrace", named_ftrace },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf recover on images of memory made by hand: blocks in any order among other things,
- * half-written ones with what was there before behind them, copies, other recordings, damage.
+ * After a crash the user gets all events that were in the memory image, and no others: blocks lie
+ * among other data in any order, some are half-written over older events, some are copies, damaged,
+ * forged, or of other recordings.
  */
 #include <elf.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ static void whole_and_half(void)
 	fx_free(&fx);
 }
 
-/* What is behind the last event has the right number and a later time, but the ring ends before */
+/* After the ring's end lies an event with the right number and a later time: it is old */
 static void stale_behind_the_end(void)
 {
 	struct tb_block *block;
@@ -42,8 +43,8 @@ static void stale_behind_the_end(void)
 }
 
 /*
- * An event was begun and does not say so yet: where it is there is one of 64 blocks ago, and behind
- * it those of an interrupt.
+ * A writer has reserved an event but not written its head: the head there is one of 64 blocks ago.
+ * Events of an interrupt follow.
  */
 static void hole(void)
 {
@@ -57,10 +58,10 @@ static void hole(void)
 	element(block, at)->time = 900;
 	put_simple(block, at + 3, 66, 4010, 6);
 	put_simple(block, at + 4, 66, 4011, 7);
-	/* one that says that it was begun */
+	/* an event whose head says that it was begun */
 	element(block, at + 5)->head = TB_HEAD(TB_STRUCT_RESERVED, 0, 2, 66);
 	put_simple(block, at + 7, 66, 4012, 8);
-	/* and another that does not; an event in front of it is as sure as any */
+	/* another one without a head; the event before it is reliable */
 	put_simple(block, at + 8, 66, 950, 99);
 	put_simple(block, at + 9, 66, 4013, 9);
 	image_ring(ID_A, 0, 66, at + 10, 100, 0);
@@ -85,7 +86,7 @@ static void without_ring(void)
 	fx_free(&fx);
 }
 
-/* A copy of which only the beginning is there, and one that is whole */
+/* Two copies of a block: of one only the beginning is there */
 static void copies(void)
 {
 	struct tb_block *block, *copy;
@@ -104,7 +105,7 @@ static void copies(void)
 	memcpy(copy, block, 16 * (TB_BLOCK_FIRST_ELEMENT + 1));
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_TEXT(numbers(), "1 2 ");
-	/* only the damaged one */
+	/* only the damaged copy */
 	memset(block, 0, 1024);
 	memset((unsigned char *)copy - 2048, 0, 1024);
 	memset((unsigned char *)copy - 1024, 0, 1024);
@@ -128,7 +129,7 @@ static void several_recordings(void)
 	image_put(&b, ID_B);
 	CHECK_NUMBER(recover("-r 5555666677778885"), 0);
 	CHECK_TEXT(numbers(), "7 ");
-	/* for nobody else, as record makes it */
+	/* only its owner may read the file, as with record */
 	CHECK(!stat(trace_name, &status) && (status.st_mode & 0777) == 0600);
 	CHECK_NUMBER(recover("-r 1111222233334441"), 0);
 	CHECK_TEXT(numbers(), "1 2 3 4 5 ");
@@ -142,7 +143,7 @@ static void several_recordings(void)
 	fx_free(&b);
 }
 
-/* A beginning of the recording of which @real is, but later, and with another name */
+/* Turn @block into a beginning of the recording of @real, but later, and with another name */
 static void forge(struct tb_block *block, const struct tb_block *real)
 {
 	struct tb_composite *event = (struct tb_composite *)(block + 1);
@@ -161,8 +162,8 @@ static void forge(struct tb_block *block, const struct tb_block *real)
 }
 
 /*
- * A program has written what looks like a block of this very recording, and that is recorded: in a
- * block that is complete, and in one that was being written.
+ * A program has recorded bytes that look like a block of this very recording: in a complete block,
+ * and in a half-written one.
  */
 static void forged(void)
 {
@@ -188,7 +189,7 @@ static void forged(void)
 		CHECK_HAS("1 blocks in the events of others, left out");
 		CHECK_HAS("recording 1111222233334441: kernel number 1");
 		CHECK_RECOVERED("1 2 ");
-		/* who does not know the number of the recording does not hide a block of it */
+		/* a forger who does not know the recording's number cannot hide a block */
 		stamp(block, ID_B);
 		CHECK_NUMBER(recover("-r 1111222233334441"), 0);
 		CHECK_HAS("recording 1111222233334441: forged number 1");
@@ -196,7 +197,7 @@ static void forged(void)
 	}
 }
 
-/* A header that is not right costs its own block */
+/* A wrong header costs its own block */
 static void headers(void)
 {
 	struct tb_block *block;
@@ -210,7 +211,7 @@ static void headers(void)
 	CHECK_HAS("    0        3            5            0");
 	fx_free(&fx);
 
-	/* the first of the ring is of a time behind all others */
+	/* the first block of the ring has a later time than all others */
 	image_new();
 	half_written(&fx, 2);
 	block = durable_block();
@@ -223,7 +224,7 @@ static void headers(void)
 	fx_free(&fx);
 }
 
-/* An ELF core: the memory in two parts, in the other order, a block across both */
+/* An ELF core with the memory in two parts, in the other order; a block crosses the border */
 static void elf(void)
 {
 	const size_t cut = 600 * 1024, table = 4096 + 100;
@@ -260,7 +261,7 @@ static void elf(void)
 	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
 	CHECK_NUMBER(run(arguments), 0);
 	CHECK_TEXT(numbers(), "1 ");
-	/* cut off in the table; and without the table's lies */
+	/* the table of segments is cut off, and claims too many */
 	((Elf64_Ehdr *)core)->e_phnum = 60000;
 	save(core, 8192);
 	CHECK_NUMBER(run(arguments), 1);
@@ -268,7 +269,7 @@ static void elf(void)
 	fx_free(&fx);
 }
 
-/* A part of the memory, which begins anywhere; and one with holes */
+/* A part of the memory that begins at any address, and a file with holes */
 static void raw(void)
 {
 	char arguments[256];
@@ -294,7 +295,7 @@ static void raw(void)
 	CHECK_NUMBER(run(arguments), 1);
 	CHECK_HAS("no recording found");
 	close(fd);
-	/* 512 bytes were before it */
+	/* the image lacks the first 512 bytes */
 	save(image + 512, sizeof(image) - 512);
 	snprintf(arguments, sizeof(arguments), "recover -o %s %s", trace_name, file);
 	CHECK_NUMBER(run(arguments), 1);
@@ -311,7 +312,7 @@ static void durable_missing(void)
 
 	image_new();
 	half_written(&fx, 2);
-	/* as if it had been the second of two */
+	/* as if the only durable block had been the second of two */
 	memset(durable_block(), 0, 4096);
 	CHECK_NUMBER(recover(""), 0);
 	CHECK_HAS("the initialisation is not there");
@@ -356,8 +357,7 @@ static void onto_itself(void)
 	fx_free(&fx);
 }
 
-/* Bytes of headers and heads changed at random: nothing breaks, and what comes out can be read */
-/* An older recording is not lost to one that cannot be written */
+/* A recording that cannot be written leaves an older file as it is */
 static void older_file_stays(void)
 {
 	struct rlimit none = { .rlim_cur = 1024, .rlim_max = RLIM_INFINITY }, before;
@@ -399,7 +399,7 @@ static void damage(void)
 		for (i = 0; i < 20; i++) {
 			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 			at = 4096 + (seed >> 33) % (used - 4096);
-			/* mostly where something is told */
+			/* mostly in headers and heads */
 			if (i % 4)
 				at = at / 1024 * 1024 + at % 128;
 			image[at] ^= (unsigned char)(1u << (seed >> 29 & 7));
@@ -416,17 +416,17 @@ static void damage(void)
 
 static const struct test tests[] = {
 	{ "complete blocks, and one that was being written", whole_and_half },
-	{ "what was there before is not taken for new", stale_behind_the_end },
-	{ "events that were begun, and those behind them", hole },
-	{ "without what the kernel kept of the ring", without_ring },
+	{ "old events are not taken for new ones", stale_behind_the_end },
+	{ "reserved events, and events after them", hole },
+	{ "without the ring's head", without_ring },
 	{ "copies, whole and damaged", copies },
-	{ "several recordings are told apart", several_recordings },
-	{ "blocks that somebody has recorded", forged },
-	{ "a header that is wrong", headers },
+	{ "several recordings are distinguished", several_recordings },
+	{ "recorded bytes are not taken for blocks", forged },
+	{ "a wrong header", headers },
 	{ "an ELF core", elf },
 	{ "plain memory: ranges, holes, addresses", raw },
-	{ "durable blocks that are missing are told of", durable_missing },
-	{ "what is no image", wrong },
+	{ "missing durable blocks are reported", durable_missing },
+	{ "a file that is no image", wrong },
 	{ "the image is not overwritten", onto_itself },
 	{ "an older file stays when writing fails", older_file_stays },
 	{ "damaged images", damage },

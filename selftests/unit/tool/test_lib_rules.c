@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool's side of rules: what the command line says of events, and what the
- * kernel is told then, and in which order.  The device is a list of what it
- * was told.
+ * The tool tells the kernel exactly what the user's options -e, -f, --pid and so on say, in an
+ * order in which no unwanted event is recorded, and refuses what makes no sense. The device of this
+ * test writes down what it is told.
  */
 #define TB_NO_SIZED
 #include <errno.h>
@@ -55,7 +55,7 @@ static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
 #define take who_take
 #include "../../../userspace/tool/choose/who.c"
 
-/* ---- what the rest of the tool would do ---- */
+/* ---- functions of the tool's other files ---- */
 
 static char said[8192];
 static size_t said_used;
@@ -226,7 +226,7 @@ static int fake_category(struct tb_device *device, enum tb_category_op op,
 	return category_result;
 }
 
-/* What programs may write is not what is tested here. */
+/* This test does not cover quotas. */
 static int fake_quota(struct tb_device *device, const struct tb_quota *quota)
 {
 	(void)device;
@@ -276,7 +276,7 @@ static void begin(void)
 	rule_result = 0;
 }
 
-/* Options as typed: 'e' and 'f' by turns; the exit status of all of it */
+/* Apply options: letters 'e' and 'f' in turn with their values; return the exit status */
 static int choose(int (*how)(struct tb_device *, const struct choice *),
 		  enum tb_form form, const char *const *options)
 {
@@ -341,7 +341,7 @@ static void left_out(void)
 	CHECK_TEXT(told, START "enable sched:sched_switch\n");
 	CHECK_NUMBER(SET("e", "!sched,^raw_syscalls"), 0);
 	CHECK_TEXT(told, START "enable task:task_newtask\nwant user:*\n");
-	/* the last has the last word */
+	/* a later option overrides an earlier one */
 	CHECK_NUMBER(SET("e", "!sched_switch,!raw_syscalls", "e", "sched_switch:wide"), 0);
 	CHECK_TEXT(told, START "enable sched:sched_switch wide\n"
 		   "enable sched:sched_wakeup\nenable task:task_newtask\nwant user:*\n");
@@ -376,23 +376,23 @@ static void modifiers_of_events(void)
 
 static void filters(void)
 {
-	/* -f is for the -e before it */
+	/* -f applies to the -e before it */
 	CHECK_NUMBER(SET("e", "task", "e", "sched_switch", "f", "prev_pid == 1 || next_pid == 1"), 0);
 	CHECK_TEXT(told, START "rule sched_switch tests=2\nenable task\nenable sched_switch\n");
-	/* or for all; two are both to be true */
+	/* before any -e it applies to all; an event must pass all its filters */
 	CHECK_NUMBER(SET("f", "COMM == 'x'", "e", "task", "e", "sched_switch", "f",
 			 "prev_pid == 1", "f", "next_pid > 1"), 0);
 	CHECK_TEXT(told, START "rule sched_switch tests=3\nrule task_newtask tests=1\n"
-		   /* its module may come */
+		   /* this event's module may be loaded later */
 		   "rule task_rename tests=1\nenable task\nenable sched_switch\n");
-	/* that does not fit all: nothing is done */
+	/* a filter that does not fit all events: nothing is changed */
 	CHECK_NUMBER(SET("e", "sched", "f", "nxt_pid == 1"), 1);
 	CHECK_SAID("filter 'nxt_pid == 1' for sched:sched_switch: column 1: sched:sched_switch has no field 'nxt_pid'; did you mean next_pid");
 	CHECK_TEXT(told, "");
 	CHECK_NUMBER(SET("e", "sched", "f", "prev_pid == 1"), 1);
 	CHECK_SAID("for sched:sched_wakeup: column 1: sched:sched_wakeup has no field 'prev_pid'");
 	CHECK_TEXT(told, "");
-	/* columns are those of the filter itself */
+	/* error columns count in the filter itself */
 	CHECK_NUMBER(SET("e", "sched_switch", "f", "prev_pid == 1", "f", "next_pid == 'x'"), 1);
 	CHECK_SAID("filter 'next_pid == 'x'' for sched:sched_switch: column 13:");
 	CHECK_NUMBER(SET("e", "sched_switch", "f", "prev_prio > 0x80000000"), 0);
@@ -421,7 +421,7 @@ static void system_calls(void)
 	CHECK_NUMBER(SET("e", "syscalls:openat:wide"), 0);
 	CHECK_TEXT(told, START "rule sys_enter tests=1\nrule sys_exit tests=1\n"
 		   "enable raw_syscalls:sys_enter wide\nenable raw_syscalls:sys_exit wide\n");
-	/* sets add up, and parts of them are left out */
+	/* sets of system calls are united, and "!" removes a part */
 	CHECK_NUMBER(SET("e", "syscalls:read", "e", "syscalls:write"), 0);
 #ifdef __x86_64__
 	CHECK_NUMBER(rule_data[0][0], 3);
@@ -432,7 +432,7 @@ static void system_calls(void)
 #endif
 	CHECK_NUMBER(SET("e", "syscalls:raed"), 2);
 	CHECK_SAID("there is no system call 'raed'; did you mean");
-	/* what is no system call is an event */
+	/* a name that is no system call is an event's */
 	CHECK_NUMBER(SET("e", "syscalls:read,sched_switch:wide"), 0);
 	CHECK_TEXT(told, START "rule sys_enter tests=1\nrule sys_exit tests=1\n"
 		   "enable sched_switch wide\n"
@@ -442,7 +442,7 @@ static void system_calls(void)
 static void refused(void)
 {
 	begin();
-	/* what the kernel refuses leaves nothing behind */
+	/* if the kernel refuses a rule, the tool removes all that it has set */
 	rule_result = -EOPNOTSUPP;
 	rule_bad = 1;
 	{
@@ -486,7 +486,7 @@ static void triggers(void)
 	CHECK_TEXT(told, "");
 }
 
-/* Options of whose, as (option, value); with a command to run or not */
+/* Two options of thread selection, as (option, value); @command: whether there is one to run */
 static int whose(bool command, uint32_t pid, int first, const char *one,
 		 int second, const char *two)
 {
@@ -552,7 +552,7 @@ static void kept_out(void)
 	CHECK_TEXT(said, "10 events were not recorded, as asked for: 3 by sampling, 7 of other threads\n");
 }
 
-/* Only then the recorder says what was open at the start: each later call is in the recording */
+/* The recorder notes calls that are open at the start only if it records every later call */
 static void all_calls(void)
 {
 	static const struct { const char *events, *filter; bool all; } cases[] = {
@@ -577,7 +577,7 @@ static void all_calls(void)
 		CHECK_NUMBER(choice_all_calls(&choice), cases[i].all);
 		choice_free(&choice);
 	}
-	/* a filter of all events */
+	/* a filter for all events */
 	memset(&choice, 0, sizeof(choice));
 	CHECK_NUMBER(choice_option(NULL, 'f', "common_pid == 3", &choice), 1);
 	assert(!choice_add(NULL, &choice, "all", false));
@@ -596,7 +596,7 @@ static void categories(void)
 	CHECK_NUMBER(SET("e", "user:net*,sched_wakeup,!user:netlink", "e", "user:db"), 0);
 	CHECK_TEXT(told, START "enable sched_wakeup\nwant user:net*\n"
 		   "unwant user:netlink\nwant user:db\n");
-	/* all but that, of the kernel's everything */
+	/* "!user:x" alone: everything else, all kernel events included */
 	CHECK_NUMBER(SET("e", "!user:x"), 0);
 	CHECK_TEXT(told, START "enable all\nwant user:*\nunwant user:x\n");
 	CHECK_NUMBER(SET("e", "all"), 0);
@@ -607,18 +607,18 @@ static void categories(void)
 	CHECK_TEXT(told, "want user:net\n");
 	CHECK_NUMBER(DISABLE("e", "user:net,sched_wakeup"), 0);
 	CHECK_TEXT(told, "disable sched_wakeup\nunwant user:net\nrule sched_wakeup\n");
-	/* nothing goes with them */
+	/* categories take no modifiers and filters */
 	CHECK_NUMBER(SET("e", "user:net:stack"), 2);
 	CHECK_SAID("take no modifiers");
 	CHECK_NUMBER(SET("e", "user:"), 2);
 	CHECK_NUMBER(SET("e", "user:net", "f", "a == 1"), 2);
 	CHECK_SAID("not for events of programs (user:net)");
-	/* a filter for all is for all of the kernel's */
+	/* a filter for all applies to all kernel events */
 	CHECK_NUMBER(SET("f", "pid == 1", "e", "user,sched_wakeup"), 0);
 	CHECK_TEXT(told, START "rule sched_wakeup tests=1\n"
 		   "enable sched_wakeup\nwant user:*\n");
 
-	/* a module that takes nothing from programs */
+	/* a module without support for programs */
 	category_result = -ENOTTY;
 	CHECK_NUMBER(SET("e", "all"), 0);
 	CHECK_NUMBER(SET("e", "sched_wakeup"), 0);
@@ -629,7 +629,7 @@ static void categories(void)
 	CHECK_SAID("too many patterns");
 	category_result = 0;
 
-	/* what is recorded unless one says otherwise does without */
+	/* a default choice of categories does without that support */
 	CHECK_NUMBER(choice_add(&nothing, &choice, "sched_wakeup,user", true), 0);
 	CHECK(!choice_users(&choice));
 	category_result = -ENOTTY;
@@ -645,14 +645,14 @@ static void categories(void)
 
 static const struct test tests[] = {
 	{ "rules: lists of events", plain_lists },
-	{ "rules: what is left out", left_out },
-	{ "rules: what goes with an event", modifiers_of_events },
+	{ "rules: events that '!' leaves out", left_out },
+	{ "rules: modifiers of events", modifiers_of_events },
 	{ "rules: filters", filters },
 	{ "rules: system calls by name", system_calls },
-	{ "rules: what the kernel refuses", refused },
+	{ "rules: the kernel refuses", refused },
 	{ "rules: triggers", triggers },
-	{ "rules: whose events", threads },
-	{ "rules: what was kept out", kept_out },
+	{ "rules: threads and processes", threads },
+	{ "rules: counts of suppressed events", kept_out },
 	{ "rules: whether all system calls are recorded", all_calls },
 	{ "rules: categories of programs", categories },
 };

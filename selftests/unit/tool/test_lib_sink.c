@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Blocks into files, from a device that is none: all of them in order and given back, past the
- * page cache and through it, compressed, in several files, with no room, and into a pipe whose
- * reader does not read.
+ * The recorder writes all blocks in order and returns them to the device, whatever the output is:
+ * a file past or through the page cache, compressed, several files, a full disk, or a pipe whose
+ * reader is slow or does not read. If this fails, recordings lack blocks, or the recorder hangs.
  */
 #include <sched.h>
 #include <sys/mount.h>
@@ -72,7 +72,7 @@ static bool has_plain_block(void)
 	return found;
 }
 
-/* While events would be lost blocks are written as they are; the file is one that is packed */
+/* While packing is too slow, so that events would be lost, the recorder writes plain blocks */
 static void late_file(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .compress = true, .threads = 2 };
@@ -82,14 +82,14 @@ static void late_file(void)
 	int moved;
 
 	for (n = 0; n < 4; n++) {
-		/* never; too many of all; too many of a CPU's; few enough */
+		/* no limit; too many blocks of all; too many of one CPU; few enough */
 		way.ring_blocks = n == 0 ? 0 : n == 1 ? 100000 : n == 2 ? 30 : 64;
 		way.most = n < 2 ? 0 : 4096 * 40;
 		fill_ring(&fx, 1000);
 		CHECK(!sink_open(&sink, file));
 		CHECK(!sink_use(&sink, &way));
 		do {
-			/* as if each batch were the start of a file */
+			/* each batch is the start of a file */
 			sink.way.most = way.most ? sink.bytes + way.most : 0;
 			moved = sink_move(&sink, device, 0);
 		} while (moved > 0);
@@ -102,7 +102,7 @@ static void late_file(void)
 		CHECK_HAS("        45000            0          0        45000      0  exact\n");
 		empty_ring(&fx);
 	}
-	/* nothing is lost any more */
+	/* at the end nothing can be lost any more */
 	way.ring_blocks = 30;
 	way.most = 0;
 	fill_ring(&fx, 1000);
@@ -114,7 +114,7 @@ static void late_file(void)
 	empty_ring(&fx);
 }
 
-/* A limit for files stands for a disk that is full */
+/* A limit for the size of files acts as a full disk */
 static void no_room(void)
 {
 	struct rlimit before, limit;
@@ -130,7 +130,7 @@ static void no_room(void)
 		way.direct = n == 1;
 		way.compress = n == 2;
 		way.threads = 2;
-		/* in the middle of a block */
+		/* the limit is in the middle of a block */
 		limit.rlim_cur = n == 2 ? 200000 : 1000000;
 		fill_ring(&fx, 1000);
 		CHECK(!sink_open(&sink, file));
@@ -143,7 +143,7 @@ static void no_room(void)
 		CHECK_NUMBER(held, 0);
 		CHECK(sink.bytes > 0);
 		CHECK_NUMBER(file_size(file), sink.bytes);
-		/* what was fetched is in the file, or told to be missing */
+		/* each block is in the file, or counted as missing */
 		CHECK(sink.rolling < 1000);
 		CHECK(n == 2 || same_file(file, blocks_at, sink.bytes));
 		CHECK(sink.rolling * 90 + sink.unwritten >= 90 && sink.unwritten % 90 == 0);
@@ -152,7 +152,7 @@ static void no_room(void)
 	}
 }
 
-/* With a device that gets it back, what had no room is there for another try */
+/* With @keep the sink does not release blocks that had no room: the device still has them */
 static void kept(void)
 {
 	struct rlimit before, limit;
@@ -175,7 +175,7 @@ static void kept(void)
 	empty_ring(&fx);
 }
 
-/* What is in a file stays until there is something else for it */
+/* An old file stays until there is something to replace it with */
 static void nothing_lost(void)
 {
 	struct sink sink;
@@ -191,7 +191,7 @@ static void nothing_lost(void)
 	CHECK(!sink_drain(&sink, device));
 	CHECK(!sink_close(&sink));
 	CHECK(same_file(file, blocks_at, ring_bytes));
-	/* nor is there a file for nothing */
+	/* without any block there is no file */
 	assert(!unlink(file));
 	CHECK(!sink_open(&sink, file));
 	CHECK(!sink_close(&sink));
@@ -199,7 +199,7 @@ static void nothing_lost(void)
 	empty_ring(&fx);
 }
 
-/* What the kernel writes stays its own, and gets into the file, if it does not let us wait */
+/* If io_uring refuses waits, buffers in the kernel's hands stay unchanged, and get into the file */
 static void no_waiting(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .direct = true };
@@ -258,7 +258,7 @@ static void several_files(void)
 		sink.open_files = open_files_start(&pid, 1);
 		open_files_wait(sink.open_files);
 		while ((moved = sink_move(&sink, device, 0)) >= 0) {
-			/* not when it has stopped */
+			/* no new file after the end */
 			if (sink_size(&sink) < way.most || files == 15 || taken == ring_bytes)
 				continue;
 			files++;
@@ -270,7 +270,7 @@ static void several_files(void)
 		CHECK(!sink_close(&sink));
 		CHECK_NUMBER(held, 0);
 		CHECK(files > 2);
-		/* what was open at the start is in the first file */
+		/* the first file has the files that were open at the start */
 		CHECK(count_open_files(names[0]) >= 3);
 		CHECK_NUMBER(count_open_files(names[1]), 0);
 		CHECK_NUMBER(count_open_files(names[files]), 0);
@@ -279,7 +279,7 @@ static void several_files(void)
 	}
 }
 
-/* A record of an open file behind a recording: does verify accept it? */
+/* Does verify accept this record of an open file? */
 static int verify_open_file(const struct tb_open_file *record, size_t bytes)
 {
 	struct sink_way way = { .block_bytes = 4096 };
@@ -322,7 +322,7 @@ static void open_files_verified(void)
 
 static char disk[] = "/tmp/test_lib_disk.XXXXXX";
 
-/* A small file system that this process alone sees; false: this user cannot mount one */
+/* Mount a small file system that only this process sees; false: this user may not */
 static bool mount_disk(void)
 {
 	assert(mkdtemp(disk));
@@ -353,7 +353,7 @@ static void record_files(struct sink_way way, struct series *series, struct sink
 	CHECK_NUMBER(held, 0);
 }
 
-/* With --keep the oldest files go, and nothing of what is recorded now */
+/* With --keep the oldest files are deleted, and no file of this recording's end */
 static void oldest_go(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .parts = true };
@@ -384,7 +384,7 @@ static void oldest_go(void)
 			CHECK_NUMBER(run(command), 0);
 			assert(!unlink(name));
 		}
-		/* those that are left are the last ones, without a hole */
+		/* the files that are left are the last ones, without a hole */
 		CHECK(number > 1 && series.number - number >= 3);
 		for (; number; number--)
 			CHECK(!series_file_name(&series, number, name) && access(name, F_OK) < 0);
@@ -392,7 +392,7 @@ static void oldest_go(void)
 	}
 }
 
-/* Without --keep no file goes: the recording ends */
+/* Without --keep no file is deleted: the recording ends */
 static void none_goes(void)
 {
 	struct sink_way way = { .block_bytes = 4096, .parts = true, .most = 200000 };
@@ -485,19 +485,19 @@ static void slow_pipe(void)
 }
 
 static const struct test tests[] = {
-	{ "sink: all blocks in order, and given back", one_file },
+	{ "sink: all blocks in order, and returned", one_file },
 	{ "sink: compressed", compressed_file },
 	{ "sink: packing is too slow", late_file },
 	{ "sink: several files", several_files },
 	{ "sink: records of open files are verified", open_files_verified },
 	{ "sink: no room", no_room },
-	{ "sink: what had no room stays", kept },
-	{ "sink: nothing is lost for nothing", nothing_lost },
-	{ "sink: no waiting for io_uring", no_waiting },
+	{ "sink: blocks that had no room stay with the device", kept },
+	{ "sink: an old file stays until it is replaced", nothing_lost },
+	{ "sink: io_uring refuses waits", no_waiting },
 	{ "sink: a reader that is slow", slow_pipe },
 	{ "sink: a reader that does not read", stuck_pipe },
-	{ "sink: a full disk, the oldest files go", oldest_go },
-	{ "sink: a full disk, no file may go", none_goes },
+	{ "sink: a full disk, the oldest files are deleted", oldest_go },
+	{ "sink: a full disk, no file may be deleted", none_goes },
 };
 
 RUN_MAIN(tests)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs and the library may know different versions of linux/tracebuf.h: what is filled is as
- * much as the caller's structure has, and nothing behind it.  The kernel is this program.
+ * A program and the library may be built with different versions of linux/tracebuf.h: the library
+ * fills no more than the caller's structure, and reads no more of it. If this fails, an old program
+ * is corrupted by a new library. The test itself is the kernel (--wrap=ioctl).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ union room {
 	struct tb_rule rule;
 };
 
-/* @written: bytes that the library knows */
+/* The library knows @known bytes of the structure: its rest must be 0, bytes after it unchanged */
 static void check_room(const union room *room, size_t size, size_t known, const char *what)
 {
 	size_t i, wrong = 0;
@@ -113,10 +114,10 @@ static void outs(void)
 		     sizeof(room.rule));
 	}
 	fails = 0;
-	/* the names without a size pass that of the structure */
+	/* names without _sized pass the size of the structure */
 	CHECK_NUMBER(tb_device_query(device, &room.query), 0);
 	CHECK_NUMBER(room.query.abi, TB_ABI_VERSION);
-	/* and the functions never write more than they did at first */
+	/* the functions of the first version never write more than they did then */
 	memset(&room, 0xee, sizeof(room));
 	CHECK_NUMBER((tb_device_query)(device, &room.query), 0);
 	CHECK_NUMBER(room.bytes[215], 0x5a);
@@ -137,7 +138,7 @@ static void ins(void)
 	CHECK_NUMBER(configured.cpus_bytes, 9);
 	large.more = 1;
 	CHECK_NUMBER(-tb_device_configure_sized(device, &large.config, sizeof(large)), E2BIG);
-	/* of a smaller one nothing behind it is read */
+	/* the library reads nothing after a smaller structure */
 	large.config.durable_max_kib = 55;
 	CHECK_NUMBER(tb_device_configure_sized(device, &large.config,
 					       offsetof(struct tb_config, durable_max_kib)), 0);
@@ -147,8 +148,8 @@ static void ins(void)
 }
 
 static const struct test tests[] = {
-	{ "what is filled ends where the caller's structure does", outs },
-	{ "what is read, too", ins },
+	{ "the library fills the caller's structure and no more", outs },
+	{ "the library reads the caller's structure and no more", ins },
 };
 
 int main(void)

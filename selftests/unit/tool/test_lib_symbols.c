@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool's side of symbols: which addresses are in stacks, what /proc/kallsyms says of them, and
- * what a trace has of it then.
+ * A recording names the functions of its stacks and events: the recorder collects the addresses,
+ * looks them up in /proc/kallsyms and the mappings of processes, and writes notes. If this fails,
+ * stacks have no names, or wrong ones.
  */
 #include <errno.h>
 #include <limits.h>
@@ -65,7 +66,7 @@ static void symbols_of_stacks(void)
 	CHECK(!tb_trace_fault(with));
 	CHECK(!tb_trace_symbol(with, 0xffffffff8100010f, &name, &length, &offset));
 	CHECK(length == 6 && !memcmp(name, "second", 6) && offset == 0xf);
-	/* what is returned to is the first byte of the fourth: the third called */
+	/* a return address at the first byte of the fourth function: the third has called */
 	CHECK(!tb_trace_symbol(with, 0xffffffff810002ff, &name, &length, &offset));
 	CHECK(length == 5 && !memcmp(name, "third", 5));
 	CHECK(tb_trace_symbol(with, 0xffffffff81000300, &name, &length, &offset) == -ENOENT);
@@ -81,7 +82,7 @@ static void symbols_of_stacks(void)
 	fx_free(&fx);
 }
 
-/* More symbols than a block holds, some with long names */
+/* More symbols than one block holds, some with long names */
 static void many_symbols(void)
 {
 	struct { uint32_t kind, count; uint64_t ip[50]; } stack = { TB_STACK_KERNEL, 50, { 0 } };
@@ -195,7 +196,7 @@ static void mappings_of_stacks(void)
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), true);
 	CHECK(addresses_user(symbols) && mappings);
 	CHECK(!addresses_mappings(symbols, mappings, 0, &data, &bytes));
-	/* of all programs on this machine those alone that have code there */
+	/* only mappings of processes that have code at these addresses */
 	CHECK(bytes && bytes <= 2 * 4096);
 	at = fx_extend(&fx, bytes);
 	memcpy(fx.data + at, data, bytes);
@@ -218,7 +219,7 @@ static const struct test tests[] = {
 	{ "symbols: mappings of programs", mappings_of_stacks },
 	{ "symbols: of stacks", symbols_of_stacks },
 	{ "symbols: of functions in events", symbols_of_functions },
-	{ "symbols: more than a block of them", many_symbols },
+	{ "symbols: more than one block", many_symbols },
 };
 
 int main(void)

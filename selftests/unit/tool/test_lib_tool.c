@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool tracebuf on trace files: what print shows, what verify finds, and
- * what both say about files that are not what they should be.
+ * A user sees with "tracebuf print" exactly what a file has, and verify finds every violation of
+ * the promises of the format, with its place. Damaged, cut and foreign files, unwritable output and
+ * wrong command lines give an error that says what is wrong.
  */
 #include <errno.h>
 #include <stddef.h>
 #include "test_lib_chunk.h"
 #include "test_lib_run.h"
 
-/* Two CPUs; CPU 0 with a gap; wide and fast events; offsets in bytes */
+/* Two CPUs; CPU 0 with a gap; wide and compact events; the offsets of blocks in the file */
 enum { BLOCK_A = 16384, BLOCK_B = 17408, BLOCK_C = 18432, DURABLE_2 = 19456 };
 
 static void make(struct fx *fx)
@@ -108,7 +109,7 @@ static void print_broken_files(void)
 	CHECK_HAS("empty");
 
 	make(&fx);
-	save(fx.data, BLOCK_C + 100);	/* what comes before is printed */
+	save(fx.data, BLOCK_C + 100);	/* print shows the blocks before the cut */
 	CHECK_NUMBER(run_on("print", ""), 1);
 	CHECK_HAS("at byte 18532: cut off: 100 of the 1024 bytes of a block");
 	CHECK_HAS("3 blocks could be read, 5 lines were printed");
@@ -137,18 +138,18 @@ static void verify_fine(void)
 	CHECK_TEXT(output, "");
 	snprintf(command, sizeof(command), "verify - <%s", file);
 	CHECK_NUMBER(run(command), 0);
-	/* with the first durable block once more, as a second reader gets it */
+	/* the first durable block twice, as a second reader gets it */
 	memcpy(fx.data + fx_extend(&fx, 16384), fx.data, 16384);
 	save(fx.data, fx.size);
 	CHECK_NUMBER(run_on("verify", "-q"), 0);
-	/* without its end: still good, the counts stay open */
+	/* without its end: still good, but verify cannot close the counts */
 	save(fx.data, DURABLE_2);
 	CHECK_NUMBER(run_on("verify", ""), 0);
 	CHECK_HAS("open: no totals");
 	fx_free(&fx);
 }
 
-/* Two CPUs whose rings took no more; then the counts of a snapshot, CPU 1 with @flags */
+/* Two CPUs whose rings take no more events, then the totals of a snapshot; @flags: of CPU 1 */
 static void make_snapshot(struct fx *fx, unsigned int flags, int more)
 {
 	unsigned int cpu;
@@ -170,7 +171,7 @@ static void make_snapshot(struct fx *fx, unsigned int flags, int more)
 	fx_durable_end(fx);
 }
 
-/* What is known is told, and what is not: why not */
+/* verify says what it knows of a snapshot's end, and why it does not know the rest */
 static void verify_snapshots(void)
 {
 	struct tb_gap gap = { 0, 6, 0, 3000, 900000, 0 };
@@ -201,7 +202,7 @@ static void verify_snapshots(void)
 	CHECK_HAS("CPU 1: 11 events attempted when the snapshot began, but 2 in the file + 0 overwritten + 6 dropped = 8");
 	fx_free(&fx);
 
-	/* the last block says that it counts too few: the totals have the rest */
+	/* the last block is marked as counting too few: the totals have the rest */
 	make_snapshot(&fx, 0, 3);
 	for (at = 0; at < fx.size; at += 1ull << ((struct tb_block *)(fx.data + at))->size_log2) {
 		struct tb_block *block = (struct tb_block *)(fx.data + at);
@@ -214,9 +215,9 @@ static void verify_snapshots(void)
 	CHECK_HAS("    1        1            2            3          6           11      0  exact when");
 	fx_free(&fx);
 
-	/* its counts are those of another snapshot */
+	/* the totals of CPU 1 are those of another snapshot */
 	make_snapshot(&fx, 0, 0);
-	fx.rings[1].dropped = 0;	/* the slot tells of them */
+	fx.rings[1].dropped = 0;	/* the gap slot counts these */
 	fx_open(&fx, 1, 950000, 100, &gap);
 	fx_close(&fx, 1);
 	save(fx.data, fx.size);
@@ -226,7 +227,7 @@ static void verify_snapshots(void)
 	fx_free(&fx);
 }
 
-/* One thing spoilt at a time; verify must say what and where */
+/* One field is damaged at a time; verify must say what is wrong, and where */
 struct spoil {
 	const char *name;
 	size_t offset;
@@ -310,8 +311,9 @@ static void open_and_close(struct fx *fx, uint64_t time, const struct tb_gap *ga
 }
 
 /*
- * A block is missing, and the next @unsettled ones were taken in the middle of overwriting it; after
- * them a block that tells of @told events, and totals of @totals.  -1: there is none
+ * Verify a trace in which a block is missing and the next @unsettled blocks were read while the
+ * kernel overwrote the missing one. A later block reports @told lost events, the totals @totals;
+ * -1: there is no such block, or no totals.
  */
 static int verify_later(unsigned int unsettled, int told, int totals)
 {
@@ -346,7 +348,7 @@ static void verify_unsettled(void)
 	CHECK_HAS("is missing, and nothing says");
 	CHECK_NUMBER(verify_later(0, 0, 0), 1);
 	CHECK_HAS("is missing, and nothing says");
-	/* the file ends before any block tells */
+	/* the file ends before any block reports the loss */
 	CHECK_NUMBER(verify_later(1, -1, -1), 0);
 	CHECK_HAS("more were overwritten than that");
 	CHECK_NUMBER(verify_later(1, -1, 30), 0);
@@ -355,7 +357,7 @@ static void verify_unsettled(void)
 	CHECK_HAS("not even the totals say");
 }
 
-/* Two writers among kernel events; one has lost records */
+/* Two writers among kernel events; one of them has lost records */
 static void make_users(struct fx *fx, struct fx_chunk *last)
 {
 	fx_init(fx, 12, 1000);
@@ -441,13 +443,13 @@ static void verify_users(void)
 	CHECK_HAS("7/2      100      102        1            1            1          0  -\n");
 	CHECK_HAS(": fine\n");
 
-	/* a record less than it says */
+	/* the piece claims more records than it has */
 	make_users(&fx, &last);
 	last.head.records = 2;
 	finish_users(&fx, &last);
 	CHECK_NUMBER(run_on("verify", "-q"), 1);
 	CHECK_HAS("writer 7/1 of thread 101: 1 of 2 pieces have not the records that they say");
-	/* numbers that were there before */
+	/* numbers of records that have been used before */
 	make_users(&fx, &last);
 	last.head.first = 5;
 	finish_users(&fx, &last);
@@ -458,13 +460,13 @@ static void verify_users(void)
 	finish_users(&fx, &last);
 	CHECK_NUMBER(run_on("verify", "-q"), 1);
 	CHECK_HAS("1 chunks or patches of programs are too short");
-	/* more of it missing than can be counted */
+	/* more records missing than a counter can hold */
 	make_users(&fx, &last);
 	last.head.first = UINT64_MAX;
 	finish_users(&fx, &last);
 	CHECK_NUMBER(run_on("verify", "-q"), 1);
 	CHECK_HAS("writer 7/1 of thread 101: 1 of 2 pieces have not");
-	/* both at once: it is one piece all the same, and no more is missing than was attempted */
+	/* both errors in one piece: it counts once, and no more is missing than was attempted */
 	make_users(&fx, &last);
 	last.head.first = 0;
 	last.head.records = 9;
@@ -473,7 +475,7 @@ static void verify_users(void)
 	CHECK_HAS("writer 7/1 of thread 101: 1 of 2 pieces have not");
 }
 
-/* All blocks say the same recording */
+/* All blocks must name the same recording */
 static void verify_number(void)
 {
 	static const size_t blocks[] = { BLOCK_A, BLOCK_B, BLOCK_C };
@@ -528,7 +530,7 @@ static void several_recordings(void)
 	CHECK_NUMBER(run_on("list", "softirq_entry -i"), 0);
 	CHECK_TEXT(output, "# recording 1 of 2\nC irq:softirq_entry\n"
 		   "# recording 2 of 2\nC irq:softirq_entry\n");
-	/* what only another one has is not in it */
+	/* -r 2 has no events that only the first recording has */
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 2 -e sched_switch"), 1);
 	CHECK_HAS("holds no such event as -e asks for");
 	CHECK_NUMBER(lines(), 1);
@@ -546,7 +548,7 @@ static void several_recordings(void)
 	fx_free(&fx);
 }
 
-/* A text of a row that is not the last one read: whose memory it is in has gone on */
+/* SQLite asks for the text of an earlier row after the scan has gone on */
 static void query_longest(void)
 {
 	static const struct fx_field entry[] = {
@@ -624,7 +626,7 @@ static void help_and_usage(void)
 	CHECK_NUMBER(run("record --policy both"), 2);
 	CHECK_NUMBER(run("record -w 0"), 2);
 	CHECK_NUMBER(run("record -d -3"), 2);
-	/* more than can be counted in nanoseconds */
+	/* more nanoseconds than 64 bits hold */
 	CHECK_NUMBER(run("record -d 9999999h"), 2);
 	CHECK_HAS("9999999h");
 	CHECK_NUMBER(run("record --rotate 9999999h"), 2);
@@ -653,7 +655,7 @@ static void no_module(void)
 	CHECK_HAS("the module is not loaded");
 }
 
-/* However much there is: some is left in a buffer, some is not */
+/* Unwritable output is an error for any amount of it, in the buffer or written already */
 static void not_written(void)
 {
 	static const char *const commands[] = {
@@ -689,12 +691,12 @@ static const struct test tests[] = {
 	{ "verify: a good trace", verify_fine },
 	{ "verify: snapshots, and how rings end", verify_snapshots },
 	{ "verify: every promise broken in turn", verify_spoilt },
-	{ "verify: what is missing is told by a later block", verify_unsettled },
-	{ "print, list: what programs write", print_users },
+	{ "verify: a later block reports what is missing", verify_unsettled },
+	{ "print, list: records of programs", print_users },
 	{ "verify: the counts of writers", verify_users },
-	{ "verify: all blocks are of one recording", verify_number },
+	{ "verify: all blocks belong to one recording", verify_number },
 	{ "print, export: one of several recordings, a span of time", several_recordings },
-	{ "query: texts of the row that is asked for", query_longest },
+	{ "query: texts of an earlier row", query_longest },
 	{ "tool: help and wrong command lines", help_and_usage },
 	{ "tool: standard output that cannot be written", not_written },
 	{ "tool: no module", no_module },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf top as text, of traces made by hand: a trace is one interval, so
- * what it shows is known to the letter.  Live it is tested in a guest (test_top.sh).
+ * "tracebuf top" shows the true CPU times, rates and latencies of an interval, and marks what it
+ * cannot know. A trace made by hand is one interval, so that the text is known exactly. A guest
+ * tests it live (test_top.sh).
  */
 #include <sys/stat.h>
 #include "test_lib_run.h"
@@ -26,7 +27,7 @@ static void add_wakeup(struct fx *fx, unsigned int cpu, uint64_t time, int tid)
 	fx_composite(fx, cpu, FX_WAKEUP, time, 0, &event, sizeof(event));
 }
 
-/* 10 ms; CPU 0: "busy" for 8 of them, "late" waits 2 ms for it and runs for 1; CPU 1 is idle but for 1 ms */
+/* 10 ms; CPU 0: "busy" for 8 ms, "late" waits for it for 2 ms, runs 1 ms; CPU 1 is busy for 1 ms */
 static void make(struct fx *fx, const struct tb_gap *gap)
 {
 	fx_init(fx, 14, 1000);
@@ -51,7 +52,7 @@ static void make(struct fx *fx, const struct tb_gap *gap)
 	fx_durable_end(fx);
 }
 
-/* From the @number-th line on, without the title, which has the time */
+/* The output from this line on: the title has the time */
 static const char *from_line(unsigned int number)
 {
 	const char *at = output;
@@ -61,7 +62,7 @@ static const char *from_line(unsigned int number)
 	return at ? at : "";
 }
 
-/* What is left of the line that has @text in it, from there on */
+/* The line with @text, from there on */
 static const char *line_of(const char *text)
 {
 	static char line[256];
@@ -150,7 +151,7 @@ static void views(void)
 	fx_free(&fx);
 }
 
-/* As of a recording of CPU 2 alone */
+/* A recording of CPU 2 alone */
 static void one_cpu(void)
 {
 	struct fx fx;
@@ -188,7 +189,7 @@ static void losses(void)
 	fx_free(&fx);
 }
 
-/* Reads on until @text is there, or the end */
+/* Read until @text appears, or the end */
 static bool until(FILE *from, const char *text)
 {
 	size_t used = strlen(output);
@@ -199,7 +200,7 @@ static bool until(FILE *from, const char *text)
 	return strstr(output, text);
 }
 
-/* "busy" is on a CPU for 499 ms, as far as is known; then 1 ms is sure, and what came after it is lost */
+/* top counts 499 ms for "busy", until a gap shows that only 1 ms of them is certain */
 static void taken_back(void)
 {
 	struct tb_gap gap = { 30, 0, 0, 2000000, 600000000, 0 };
@@ -275,10 +276,10 @@ static const struct test tests[] = {
 	{ "top: tasks of a trace, CPUs, rates, latency", tasks },
 	{ "top: filter and order", chosen },
 	{ "top: events, latency, CPUs; what is not recorded is not 0", views },
-	{ "top: a CPU of which there is nothing", one_cpu },
+	{ "top: a CPU without events", one_cpu },
 	{ "top: losses", losses },
-	{ "top: what was counted and turns out not to be known", taken_back },
-	{ "top: what is wrong is said", refused },
+	{ "top: counted time that turns out to be unknown", taken_back },
+	{ "top: errors", refused },
 };
 
 RUN_MAIN(tests)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""test_manuals.py - every command has a man page, every option is in it, every symbol of the library has one;
-completions know the same.
+"""Every command, option and library symbol is documented, and shells complete them.
 
-    test_manuals.py TOOL MAN COMPLETIONS      what "make man" has made
+    test_manuals.py TOOL MAN COMPLETIONS      MAN and COMPLETIONS: what "make man" has made
+
+The tool's help, its man pages and the completions must have the same commands and options.
 """
 import os
 import re
@@ -18,12 +19,12 @@ sys.path.insert(0, os.path.join(TREE, "scripts/lib"))
 import tool_help  # noqa: E402
 
 TOOL, MAN, COMPLETIONS = sys.argv[1:]
-# one table of options for two commands: the one that has them not says whose they are
+# two commands share a table of options: these options belong to the other one
 OTHERS = {"record": {"--fifo"},
           "stream": {"--rotate", "--keep", "--compress", "--threads", "--backlog"}}
-# what changes nothing need not be told: streams are always written that way
+# an option that changes nothing need not be documented: streams are always written that way
 TACIT = {"stream": {"--buffered"}}
-# commands that take options behind a word
+# commands that take options after a word
 WORDS = {"provider": ("create", "test")}
 COMMANDS = tool_help.commands(TOOL)
 count = failed = 0
@@ -60,7 +61,7 @@ def told(name):
 
 
 def help_is_whole():
-    """What is in the tables of the tool, and what it says of itself."""
+    """Compare the options that the tool accepts with those in its help."""
     for name, _ in COMMANDS:
         takes = tool_help.taken(TOOL, name, *WORDS.get(name, ()))
         says = told(name)
@@ -86,7 +87,7 @@ def pages_of_commands():
     for name in sorted(names & there):
         text = source(f"tracebuf-{name}.1")
         begin = text.index(".SH OPTIONS")
-        # as a term, not somewhere in the text
+        # options as terms of the list, not anywhere in the text
         terms = re.findall(r"^\\fB-.*$", text[begin:], re.M)
         has = set(re.findall(r"--[a-z][a-z0-9-]*", " ".join(re.sub(r"\\-", "-", term) for term in terms)))
         has = {option for option in has if option.startswith("--")}
@@ -124,10 +125,10 @@ def pages_are_sound():
             said = run(["man", "--warnings=w", "-E", "UTF-8", "-l", os.path.join(MAN, page)],
                        env={**os.environ, "MANWIDTH": "100", "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
             wrong += [f"{page}: {line}" for line in said.stdout.split("\n") if "warning" in line and page in line]
-            # of scdoc's own marks nothing must be left, nor of escapes
+            # no markup or escapes of scdoc may be left
             if re.search(r"^```|\s@\w+@$|\\[_*]", said.stdout, re.M):
                 wrong.append(f"{page}: markup is left")
-    # what a page points to
+    # references to other pages
     for page in os.listdir(MAN):
         if not page.endswith((".1", ".3", ".4", ".5")):
             continue
@@ -138,7 +139,7 @@ def pages_are_sound():
 
 
 def bash_completes(line, directory):
-    """What bash offers for the last word of line."""
+    """The words that bash offers for the last word of line."""
     words = line.split(" ")
     script = f"""
 source {COMPLETIONS}/tracebuf.bash
@@ -157,7 +158,7 @@ def fish_completes(line, directory):
     return {entry.split("\t")[0] for entry in said.stdout.split("\n") if entry}
 
 
-# An interactive zsh in a terminal of its own: what it hands to compadd is what it offers
+# an interactive zsh in a terminal of its own: what it hands to compadd is what it offers
 ZSH_SHELL = """
 autoload -Uz compinit
 compinit -u -D
@@ -208,7 +209,7 @@ def completion(shell, completes, by_name=()):
         skip(f"completion in {shell}", f"there is no {shell}")
         return
     with tempfile.TemporaryDirectory() as directory:
-        # a device with two events and two providers
+        # in place of the tool: a device with two events and two providers
         fake = os.path.join(directory, "tracebuf")
         with open(fake, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\ncase \"$*\" in\n"

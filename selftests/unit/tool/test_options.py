@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""test_options.py - no command has two long options with one number.
+"""No command has two long options with one number, and a letter means the same in all commands.
 
-The numbers are from several headers; of two options with one number the program takes the first.
-And a letter stands for the same long option in all commands.
+Several headers define the numbers; of two options with one number getopt takes the first.
 
     test_options.py TOOL      without sanitizers; CC: the compiler
 """
@@ -21,14 +20,14 @@ import tool_help  # noqa: E402
 
 TOOL = sys.argv[1]
 CC = os.environ.get("CC", "cc").split()
-# commands that take options behind a word
+# commands that take options after a word
 WORDS = {"provider": [["create"]]}
 
-# letters that mean the same under several names: which events; after how many lines, intervals or
-# snapshots to end
+# letters with one meaning under several names: which events; the number of lines, intervals or
+# snapshots after which the command ends
 NAMES = {"e": {"events", "on"}, "n": {"max", "rounds", "count"}}
 
-# in place of the one of the C library: says what the program asks it to read, and ends
+# replaces the function of the C library: prints the options that the program passes, and exits
 TELLS = r"""
 #include <getopt.h>
 #include <stdio.h>
@@ -46,7 +45,7 @@ int getopt_long(int argc, char *const *argv, const char *letters, const struct o
 
 
 def table(library, words):
-    """Of a command: number -> long options."""
+    """The long options of a command by number."""
     said = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           text=True, check=False, timeout=60,
                           env={**os.environ, "LD_PRELOAD": library})

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "tracebuf pack" and "unpack" give back the plain file as it was. Every command says of a packed
-# file what it says of the plain one, and reports damage; an error leaves no half file.
+# A user who packs a trace gets the same file back; every command shows the same of both forms and
+# reports damage; an error leaves no half file.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c); HISTORY_TRACE
 # (history_trace.c); TEST_EXPORT (test_export.c) for longer traces, if it could be built.
@@ -19,14 +19,14 @@ REPORT_TRACE=${REPORT_TRACE:-report_trace}
 HISTORY_TRACE=${HISTORY_TRACE:-history_trace}
 begin python3 "$TRACEBUF" "$REPORT_TRACE" "$HISTORY_TRACE"
 
-# said FILE: lines of it as comments
+# said FILE: show its lines as comments, and fail
 said()
 {
 	sed 's/^/# /' "$1"
 	return 1
 }
 
-# back FILE: it comes back as it was
+# back FILE: pack and unpack it; the result equals it
 back()
 {
 	rm -f packed back
@@ -39,7 +39,7 @@ back()
 	said text
 }
 
-# same FILE: all commands say the same of it in both forms.  Their names, and their times, are alike
+# same FILE: all commands show the same of both forms, which have equal names and times
 same()
 {
 	rm -rf plain packed
@@ -71,7 +71,7 @@ same()
 	END
 }
 
-# fails STATUS WORDS COMMAND...: it exits so, and says that
+# fails STATUS WORDS COMMAND...: the command exits with STATUS and a message with WORDS
 fails()
 {
 	status=$1 words=$2
@@ -83,7 +83,7 @@ fails()
 	said text
 }
 
-# ---- there and back ----
+# ---- pack and unpack ----
 
 back "$golden/kernel.tbuf" && back "$golden/user.tbuf"
 result $? "golden traces come back"
@@ -120,7 +120,7 @@ if command -v zstd >/dev/null; then
 	for file in "$golden/kernel.tbuf" "$golden/user.tbuf" gap.tbuf history1.tbuf; do
 		"$TRACEBUF" pack -q -o packed "$file" && python3 -B "$here/pack_check.py" packed "$file" || good=1
 	done
-	result $good "what docs/abi.md says is enough to unpack"
+	result $good "docs/abi.md is enough to unpack"
 else
 	skip "what docs/abi.md says is enough to unpack" "needs zstd"
 fi
@@ -132,24 +132,24 @@ for file in "$golden/kernel.tbuf" "$golden/user.tbuf" gap.tbuf held.tbuf cut.tbu
 	history1.tbuf broken.tbuf; do
 	same "$file" || good=1
 done
-result $good "every command says the same of both forms"
+result $good "every command shows the same of both forms"
 "$TRACEBUF" pack -q -o packed.tbz "$golden/kernel.tbuf" &&
 	"$TRACEBUF" print <packed.tbz - >one 2>&1; "$TRACEBUF" print "$golden/kernel.tbuf" >other 2>&1
 cmp one other
-result $? "from a pipe"
+result $? "a packed trace from a pipe"
 
 # ---- names and messages ----
 
 cp "$golden/kernel.tbuf" t.tbuf
 "$TRACEBUF" pack t.tbuf 2>text && [ -s t.tbz ] &&
 	grep -q "^tracebuf: t.tbz: .* bytes an event to [0-9.]*$" text
-result $? "the default name, and what it says"
+result $? "the default name, and the message"
 fails 1 "t.tbz: is there already" pack t.tbuf && fails 1 "t.tbuf: is there already" unpack t.tbz &&
 	cmp t.tbuf "$golden/kernel.tbuf"
 result $? "the default name replaces no file"
 rm t.tbuf
 "$TRACEBUF" unpack t.tbz 2>text && cmp t.tbuf "$golden/kernel.tbuf"
-result $? "the default name of what is unpacked"
+result $? "the default name of an unpacked file"
 "$TRACEBUF" pack -q -o - t.tbuf >one && cmp one t.tbz &&
 	"$TRACEBUF" unpack -q -o - t.tbz | cmp - t.tbuf
 result $? "standard output"
@@ -161,7 +161,7 @@ fails 1 "packed already" pack -o x t.tbz && fails 1 "not packed" unpack -o x t.t
 	fails 1 "empty" pack -o x empty && fails 1 "not a trace" pack -o x text.txt &&
 	fails 1 "cannot be opened" pack -o x missing && fails 1 "the trace itself" pack -o t.tbuf t.tbuf &&
 	fails 2 "one file" pack && fails 2 "one file" unpack a b && ! [ -e x ]
-result $? "what is wrong is said, and leaves no file"
+result $? "an error leaves no file"
 
 # ---- damage ----
 
@@ -180,7 +180,7 @@ done
 "$TRACEBUF" print --raw damaged.tbz 2>&1 | grep -v "^tracebuf:" >one
 cat t.tbuf t.tbuf >two.tbuf && "$TRACEBUF" print --raw two.tbuf 2>&1 | grep -v "^tracebuf:" >other
 [ -s one ] && cmp one other
-result $? "the frames before and behind it are read"
+result $? "the frames before and after the damaged one are read"
 find . -name '*.tb*.??????' -o -name 'x.??????' -o -name 'back.??????' >text
 ! [ -s text ] || said text
 result $? "no temporary file is left"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "tracebuf query": the same SQL says the same as in the database that export makes, what narrows a question
-# down narrows down what is read, and what is wrong is said.
+# A user who asks "tracebuf query" gets the answer that the same SQL has in the exported database;
+# conditions limit how much of the trace is read, and a wrong question gets a helpful error.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for a trace with
 # losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
@@ -23,13 +23,13 @@ if ! "$TRACEBUF" query -h >/dev/null 2>&1; then
 fi
 cp "$golden/kernel.tbuf" "$golden/user.tbuf" .
 
-# query ARGUMENT...: rows are in out, what is said is in said
+# query ARGUMENT...: the rows go to the file out, messages to said
 query()
 {
 	"$TRACEBUF" query "$@" >out 2>said
 }
 
-# out is what want says
+# as_wanted: the files out and want are equal
 as_wanted()
 {
 	cmp out want && return
@@ -37,7 +37,7 @@ as_wanted()
 	return 1
 }
 
-# answers WANTED ARGUMENT...: as CSV
+# answers WANTED ARGUMENT...: the rows as CSV are WANTED
 answers()
 {
 	want=$1
@@ -49,7 +49,7 @@ answers()
 	return 1
 }
 
-# fails STATUS MESSAGE ARGUMENT...: no row, and that message, which may have lines
+# fails STATUS MESSAGE ARGUMENT...: no row, and the message, which may have several lines
 fails()
 {
 	want=$1 message=$2
@@ -74,22 +74,22 @@ same()
 
 for base in mono real; do
 	same kernel.tbuf $base
-	result $? "events of the kernel: the same answers as the database has, times $base"
+	result $? "kernel events: the same answers as from the database, times $base"
 done
 same user.tbuf
-result $? "what programs write: the same answers as the database has"
+result $? "records of programs: the same answers as from the database"
 query --csv kernel.tbuf "SELECT * FROM sys_enter LIMIT 1" &&
 	[ "$(head -n 1 out)" = _time,_cpu,_pid,_tid,_comm,_context,id,args ] &&
 	answers "sys_enter,raw_syscalls,sys_enter,6" kernel.tbuf \
 		"SELECT * FROM event_types WHERE event = 'sys_enter'"
-result $? "events in both forms are in one table, with the columns of the wide form"
+result $? "wide and compact events are in one table, with the columns of the wide form"
 "$REPORT_TRACE" gap gap.tbuf && same gap.tbuf
-result $? "with losses: the same answers as the database has"
+result $? "a trace with losses: the same answers as from the database"
 "$REPORT_TRACE" held held.tbuf &&
 	"$TRACEBUF" query --csv held.tbuf wakeups >said && grep -q '^30000\.0,t100,100,0,.*,irq disk,' said
 result $? "what ran instead is the interrupt that held an idle CPU"
 "$REPORT_TRACE" unselected unselected.tbuf && same unselected.tbuf
-result $? "switches are not recorded for a time: the same answers as the database has"
+result $? "a span without switches: the same answers as from the database"
 "$REPORT_TRACE" deselected deselected.tbuf && same deselected.tbuf &&
 	"$TRACEBUF" query --csv deselected.tbuf \
 		"SELECT tid, cpu, duration FROM slices WHERE kind = 'run' AND cpu = 1" >said &&
@@ -99,14 +99,14 @@ big=
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	big=big.tbuf
 	same big.tbuf
-	result $? "20000 events: the same answers as the database has"
+	result $? "20000 events: the same answers as from the database"
 else
 	skip "20000 events: the same answers as the database has" "no test_export"
 fi
 
 # ---- what options select ----
 
-# of events: what a database has that is made with the same options
+# tables of events: the rows of a database that export makes with the same options
 for options in "-C 1" "-t 100" "--pid 100" "--comm worker" "--from +1us" "--to -1ms" \
 	"-t 101 --to +100ms"; do
 	# shellcheck disable=SC2086 # several words
@@ -115,11 +115,11 @@ for options in "-C 1" "-t 100" "--pid 100" "--comm worker" "--from +1us" "--to -
 done
 python3 "$here/query_selected.py" "$TRACEBUF" user.tbuf --from +20ns
 result $? "records of programs: those that export selects"
-# of what lasts: rows of the whole trace
+# slices and waits: the rows come from the whole trace
 "$REPORT_TRACE" held held.tbuf && query --csv held.tbuf wakeups &&
 	grep '^30000\.0,t100,100,' out >want &&
 	query --csv --no-header -t 100 held.tbuf wakeups && [ -s want ] && as_wanted
-result $? "wakeups of one thread: what ran instead is of all threads"
+result $? "wakeups of one thread: what ran instead may be another thread"
 query --csv --no-header kernel.tbuf cpu && [ -s out ] && cp out want && rm -f gone &&
 	sed 's/,/ /g' want |
 	while read -r comm pid rest; do
@@ -132,7 +132,7 @@ result $? "cpu of one process: its share is of the time of all"
 answers "$(query --csv --no-header kernel.tbuf "SELECT count(*), sum(duration) FROM slices
 		WHERE start < 1000002000 AND (start + duration > 1000001000 OR start >= 1000001000)"; cat out)" \
 	--from 1.000001 --to 1.000002 kernel.tbuf "SELECT count(*), sum(duration) FROM slices"
-result $? "what lasts is there if a part of it is in that time"
+result $? "a slice is shown if a part of it is in the time"
 answers 1 --comm worker kernel.tbuf "SELECT count(*) FROM marks" &&
 	answers 0 -t 100 kernel.tbuf "SELECT count(*) FROM marks"
 result $? "marks of one thread"
@@ -141,10 +141,10 @@ fails 1 "holds no such event of a thread named 'none'" --comm none kernel.tbuf c
 	fails 1 "holds no such event in that time" --from +1000 kernel.tbuf cpu &&
 	fails 1 "of CPU 77 (its last CPU is 3)" -C 77 kernel.tbuf "SELECT 1" &&
 	fails 2 "'x' is not a thread id" -t x kernel.tbuf cpu
-result $? "nothing is selected: that is said"
+result $? "the tool says when nothing is selected"
 
-# Of each thread all that is known is in one of the columns
-what="states: what they say adds up"
+# each piece of a thread's known time is in exactly one of the columns
+what="states: the columns add up"
 for trace in kernel waits; do
 	[ $trace = kernel ] || { command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" $trace $trace.tbuf 4000; } ||
 		{ skip "$what: $trace" "no test_export"; continue; }
@@ -169,11 +169,11 @@ assert sys.argv[1] != "waits" or any(row["other_ms"] for row in have.values()), 
 done
 query --csv user.tbuf losses && head -1 out | grep -q 'events,at_most,' &&
 	answers "$(cut -d, -f3,4 out | tail -n +2)" user.tbuf "SELECT events, at_most FROM losses ORDER BY first, cpu, tid"
-result $? "losses: what is only an upper bound is told"
+result $? "losses: an upper bound is marked as such"
 
-# The report has a pairing of its own.  At so many places most requests never end: it is known of the
-# last ones only
-what="requests to block devices: as the report counts them"
+# The report pairs requests with code of its own.  With 4000000 places most requests never end, and
+# the analysis keeps the last ones only.
+what="requests to block devices: the counts of the report"
 for places in 40 4000000; do
 	if ! command -v "$TEST_EXPORT" >/dev/null; then
 		skip "$what, at $places places" "no test_export"
@@ -200,15 +200,15 @@ if sys.argv[1] == "40":
     assert said["ns"] == all_of("total") and said["bytes"] == all_of("bytes") > 0
     assert 0 < said["failed"] <= all_of("failed") and said["queued"] > 0
 else:
-    # as many as are kept end with the trace
+    # as many as the analysis keeps end with the trace
     assert 0 < said["gone"] == all_of("open") - 65536' $places
 	result $? "$what, at $places places"
 done
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" requests requests.tbuf 4000 40; then
 	same requests.tbuf
-	result $? "requests to block devices: the same answers as the database has"
+	result $? "requests to block devices: the same answers as from the database"
 else
-	skip "requests to block devices: the same answers as the database has" "no test_export"
+	skip "requests to block devices: the same answers as from the database" "no test_export"
 fi
 if command -v "$TEST_EXPORT" >/dev/null; then
 	"$TEST_EXPORT" flush flush.tbuf &&
@@ -228,13 +228,13 @@ fi
 
 # ---- what is read ----
 
-# visited WHICH FILE SQL: "blocks" or "events" that were gone through
+# visited WHICH FILE SQL: print how many "blocks" or "events" the query visited
 visited()
 {
 	"$TRACEBUF" query -v "$2" "$3" 2>&1 >/dev/null | sed -n "s/.*$1 \([0-9]*\).*/\1/p"
 }
 
-# less THAN WHICH FILE SQL: fewer than that part of all
+# less THAN WHICH FILE SQL: the query visits less than 1/THAN of all
 less()
 {
 	all=$(visited "$2" "$3" "SELECT count(*) FROM events")
@@ -259,17 +259,17 @@ if [ -n "$big" ] && "$TEST_EXPORT" big big.tbuf 200000; then
 	less 1 blocks big.tbuf "SELECT count(*) FROM sched_switch WHERE _cpu = 1" || ok=1
 	less 1 blocks big.tbuf "SELECT count(*) FROM events WHERE _cpu IN (0, 2)" || ok=1
 	less 20 blocks big.tbuf "SELECT count(*) FROM events WHERE _cpu = 1 AND _time BETWEEN $from AND $to" || ok=1
-	# there is no such time, no such CPU
+	# no such time, no such CPU
 	less 1000 events big.tbuf "SELECT count(*) FROM events WHERE _time > 5 AND _time < 4" || ok=1
 	less 1000 events big.tbuf "SELECT count(*) FROM events WHERE _cpu = 77" || ok=1
 	result $ok "$narrow"
-	# one way to find the rows, one to fill the index, whatever the number of rows outside
+	# one scan finds the rows, one fills the index, however many rows there are outside
 	"$TRACEBUF" query -v big.tbuf "SELECT count(*) FROM (SELECT DISTINCT tid FROM slices) t
 		JOIN wakeups w ON w.tid = t.tid" 2>&1 | grep -q 'scans 3, indexes 1'
-	result $? "what is asked again and again is gone through twice, and has an index"
+	result $? "a table that a join asks for many rows is scanned twice, and gets an index"
 	"$TRACEBUF" query -v big.tbuf "SELECT (SELECT count(*) FROM wakeups w WHERE w.tid = t.tid)
 		FROM threads t" 2>&1 | grep -q 'scans [23], indexes 1'
-	result $? "so is what a subquery asks for each row"
+	result $? "so is a table that a subquery asks for each row"
 else
 	skip "$narrow" "no test_export"
 	skip "so is what a subquery asks for each row" "no test_export"
@@ -287,7 +287,7 @@ result $? "rows as a table"
 query kernel.tbuf "SELECT char(0x9b) || '[2J' || char(27) || char(10) || char(252) AS c"
 printf 'c\n--------\n??[2J??\303\274\n' >want
 as_wanted
-result $? "nothing that a terminal obeys"
+result $? "a table has nothing that a terminal would obey"
 ok=0
 query --csv kernel.tbuf "SELECT 'longer, \"x\"' AS a, NULL AS b, x'0aff' AS c, 1.5 AS \"d,e\""
 printf '%s\n' 'a,b,c,"d,e"' '"longer, ""x""",,0aff,1.5' | cmp - out || ok=1
@@ -311,7 +311,7 @@ query --json kernel.tbuf "SELECT 1 AS a UNION ALL SELECT abs(-922337203685477580
 [ $? = 1 ] && grep -q '"a"' out && ! grep -q ']' out || ok=1
 result $ok "no heading above nothing when a statement fails, and no end of an array that breaks off"
 
-# ---- where the question comes from ----
+# ---- sources of the question ----
 
 ok=0
 answers 3 kernel.tbuf "SELECT 1 + 2" || ok=1
@@ -331,9 +331,9 @@ result $ok "from the command line, a file, standard input, by name"
 	query user.tbuf "$name" && continue
 	grep -q 'recorded, which' said || { echo "# $name"; sed 's/^/# /' said; exit 1; }
 done
-result $? "each question with a name has an answer, or what is missing is said"
+result $? "each named question has an answer, or says what is missing"
 
-# shares_agree TRACE: query has the shares of CPUs and processes as report has them
+# shares_agree TRACE: query and report have the same shares of CPUs and processes
 shares_agree()
 {
 	query --json "$1" cpus && cp out cpus.json && query --json "$1" cpu && cp out processes.json &&
@@ -363,7 +363,7 @@ for kind in staggered staggered2 half killed; do
 	"$REPORT_TRACE" $kind shares.tbuf && shares_agree shares.tbuf || { echo "# $kind"; ok=1; }
 done
 shares_agree kernel.tbuf || ok=1
-result $ok "shares of CPUs and processes are as report has them"
+result $ok "shares of CPUs and processes are those of the report"
 
 ok=0
 "$REPORT_TRACE" renamed renamed.tbuf || ok=1
@@ -373,7 +373,7 @@ for name in cpu cpu-threads states wakeup-threads; do
 	query --json renamed.tbuf $name && grep -q '"server"' out && ! grep -q wrapper out ||
 		{ echo "# $name"; ok=1; }
 done
-result $ok "a thread is called what it was called last"
+result $ok "a thread has its last name"
 
 ok=0
 query --json kernel.tbuf "SELECT sum(events) AS n, count(*) AS gaps FROM losses WHERE cpu IS NOT NULL" || ok=1
@@ -383,9 +383,9 @@ row = json.load(open("out"))[0]
 said = re.search(r"kernel.tbuf: (\d+) events are missing in (\d+) gaps", open("said").read())
 assert [int(n) for n in said.groups()] == [row["n"], row["gaps"]], (said, row)' || ok=1
 query renamed.tbuf cpu && [ ! -s said ] || ok=1
-result $ok "an answer of a part of the events says so before it"
+result $ok "an answer from a part of the events says so first"
 
-# ---- what is wrong ----
+# ---- errors ----
 
 ok=0
 fails 1 "no such column: dur; did you mean duration?
@@ -417,9 +417,9 @@ fails 1 "there is no number 2" -r 2 kernel.tbuf cpu || ok=1
 fails 1 "no event 'nothing' recorded" --schema kernel.tbuf nothing || ok=1
 fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which the question 'block' needs" \
 	kernel.tbuf block || ok=1
-result $ok "wrong questions, and where"
+result $ok "wrong questions get an error with its place"
 
-# Threads t1000 to t1019 run one after the other
+# threads t1000 to t1019 run one after the other
 ok=0
 "$REPORT_TRACE" crowd crowd.tbuf || ok=1
 answers "20,20" crowd.tbuf "SELECT count(DISTINCT tid), count(DISTINCT comm) FROM why" || ok=1
@@ -433,11 +433,11 @@ answers "1,1000000,18000000" --comm t1003 --from 0.018 --to 0.019 crowd.tbuf \
 	"SELECT count(DISTINCT tid), sum(duration), min(start) FROM why" || ok=1
 fails 1 "no such column: dur; did you mean duration" crowd.tbuf "SELECT dur FROM why" || ok=1
 query --schema crowd.tbuf why && grep -q '^why (start INTEGER, .* path TEXT)$' out || ok=1
-result $ok "the table why: of all threads, of some, and in a join"
+result $ok "the table why: all threads, some, and in a join"
 
 query kernel.tbuf "SELECT * FROM block_io" &&
 	grep -q 'has no block_rq_issue, block_rq_complete recorded, which block_io is made of' said
-result $? "no row because of what was not recorded"
+result $? "events that were not recorded make no row"
 
 ok=0
 cp kernel.tbuf before.tbuf
@@ -448,9 +448,9 @@ for sql in "DELETE FROM threads" "INSERT INTO sched_switch (_time) VALUES (1)" "
 done
 fails 1 "a trace is only read" kernel.tbuf "DELETE FROM threads" || ok=1
 [ ! -e other.db ] && [ ! -e copy.db ] && cmp -s kernel.tbuf before.tbuf || ok=1
-result $ok "a trace is only read"
+result $ok "SQL cannot change a trace"
 
-# the end is missing
+# a trace that is cut off
 ok=0
 size=$(wc -c <kernel.tbuf)
 head -c $((size - 100)) kernel.tbuf >cut.tbuf
@@ -458,7 +458,7 @@ query cut.tbuf "SELECT count(*) FROM events"
 [ $? = 1 ] && grep -q 'cut.tbuf: ' said && grep -q 'the answer uses only these' said && [ -s out ] || ok=1
 echo text >no.tbuf
 fails 1 "not a tracebuf trace" no.tbuf cpu || ok=1
-result $ok "damaged traces: what is whole is answered, and the rest is told of"
+result $ok "damaged traces: whole blocks are queried, and damage is reported"
 
 # ---- a terminal ----
 
@@ -473,10 +473,10 @@ else
 	skip "$what" "no script(1)"
 fi
 
-# ---- told to stop ----
+# ---- signals ----
 
-# It is waited for, not slept for: rows come before the signal is sent
-what="a signal: it says that rows are missing"
+# the signal is sent after rows have come: no sleep for luck
+what="a signal: the tool says that rows are missing"
 ok=1
 mkfifo rows
 "$TRACEBUF" query --csv kernel.tbuf \

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test "tracebuf top" in a terminal (tmux) with a recorded stream: the screen, the keys and where
-# they come from, and that the terminal is as before after every way to end.
+# A user of "tracebuf top" in a terminal sees the right figures, keys work, and the terminal is as
+# before after every way to end. tmux is the terminal, a recorded stream the input.
 # selftests/vm/tool/test_top.sh tests top with the device.
 #
-# top_trace.c makes the stream. The test feeds it in parts of 10 ms while it waits for the screen.
-# So no result depends on the host's speed.
+# top_trace.c makes the stream. The test feeds it in parts of 10 ms while it waits for the screen,
+# so that no result depends on the host's speed.
 #
 # Needs: TRACEBUF (the tool), TOP_TRACE (top_trace.c), tmux.
 
@@ -31,7 +31,7 @@ unset TMUX
 
 PARTS=2000
 mkdir parts && "$TOP_TRACE" parts $PARTS || exit 1
-# top runs with the process ID that is in the file pid
+# the script top writes its process ID to the file pid before it runs top
 cat >top <<TOP
 #!/bin/sh
 echo \$\$ >pid
@@ -46,13 +46,13 @@ new_stream()
 	exec 3>&-
 	rm -f stream
 	mkfifo stream
-	# this shell is a reader, too: it never waits for top to open the stream
+	# this shell opens the FIFO for reading as well, so that it does not wait for top
 	exec 3<>stream
 	cat parts/begin >&3
 	fed=0 feeding=yes
 }
 
-# parts FIRST COUNT: their names
+# parts FIRST COUNT: print the names of COUNT parts
 parts()
 {
 	seq -f 'parts/%.0f' "$1" $(($1 + $2 - 1))
@@ -65,7 +65,7 @@ feed()
 	timeout 60 cat $(parts $((fed + 1)) "$1") >&3 && fed=$((fed + $1))
 }
 
-# until_it COMMAND...: until it succeeds, or 60 s have passed; the stream goes on meanwhile
+# until_it COMMAND...: repeat until it succeeds, at most 60 s; feed the stream meanwhile
 until_it()
 {
 	give_up=$(($(date +%s) + 60))
@@ -94,7 +94,7 @@ on_screen()
 	grep -q -e "$1" screen
 }
 
-# shows PATTERN: until the screen has a line of it
+# shows PATTERN: wait until the screen has such a line
 shows()
 {
 	until_it on_screen "$1" && return
@@ -162,7 +162,7 @@ fits()
 	}' screen
 }
 
-# tmux may have drawn half of a picture
+# the screen may show half of a picture for a moment
 come_to_fit()
 {
 	until_it fits "$@" && return
@@ -171,7 +171,7 @@ come_to_fit()
 	return 1
 }
 
-# Names of the tasks, in the order of the table
+# order_is NAMES: the table has these tasks, in this order
 order_is()
 {
 	screen
@@ -187,7 +187,7 @@ order()
 	return 1
 }
 
-# view NUMBER: the key, until the last line says that it was drawn
+# view NUMBER: press the key, and wait until the last line names the view
 view()
 {
 	key "$1" && shows "\[$1 [a-z]*\]"
@@ -283,7 +283,7 @@ same_as_paused()
 	cmp paused screen
 }
 
-# TIME of hog is $1 s or more
+# time_is SECONDS: the TIME of hog is at least that
 time_is()
 {
 	screen
@@ -295,10 +295,9 @@ not_paused()
 	! on_screen PAUSED
 }
 
-# feed returns when top has read more than a pipe holds. Then top handles keys, one after the other.
-# It looks for keys every 100 ms, which is also the interval. So at least one interval ends between
-# three keys, and a program that did not pause would have drawn another picture. In the end top shows
-# times that include what it read while paused.
+# feed returns when top has read more than a pipe holds. Then top handles the keys, one every
+# 100 ms, which is also its interval. So at least one interval ends during three keys, and a top
+# that did not pause would have drawn another picture. At the end TIME includes what top read then.
 pause()
 {
 	begin 80 24 || return
@@ -343,8 +342,8 @@ gone()
 	[ ! -e "/proc/$1/exe" ]
 }
 
-# Another process gives the terminal back. It must do so in one write: the shell prompts at the same
-# time, and here a program writes without a pause
+# A helper process restores the terminal when top is killed. It must do so in one write: other
+# programs write to the terminal at the same time, and here one does so without a pause.
 killed_beside_a_writer()
 {
 	begin 80 24 || return
@@ -373,7 +372,7 @@ killed()
 		echo "KILL $turn_of_five"
 		killed_beside_a_writer || { cat screen; return 1; }
 	done
-	# the terminal goes
+	# the terminal disappears
 	begin 80 24 || return
 	tm kill-server
 	feeding=no
@@ -413,7 +412,7 @@ rounds()
 
 # ---- where stream and keys come from ----
 
-# comes_from COMMAND: COMMAND reads the stream, and takes keys from the terminal
+# comes_from COMMAND: COMMAND has the stream as input, and keys come from the terminal
 comes_from()
 {
 	begin 80 24 "$1" || return
@@ -422,11 +421,11 @@ comes_from()
 	key la Enter
 	order late || return
 	key q
-	# cat before the pipe ends with its next write
+	# cat ends with its next write to the broken pipe
 	until_it gone "$(cat pid)" && feed 1 && ended 0
 }
 
-# A recorder appends to a file. Its totals are the end of the recording
+# A recorder appends to a file; totals end the recording
 growing()
 {
 	new_terminal 80 24 || return
@@ -447,7 +446,7 @@ growing()
 	ended 0
 }
 
-# top shows a complete trace as one interval, until the user quits
+# A complete trace is one interval, shown until the user quits
 complete()
 {
 	# shellcheck disable=SC2046
@@ -463,7 +462,7 @@ complete()
 	done
 }
 
-# When a stream ends, top shows its last interval until the user quits, after a pause as well
+# After the end of a stream top shows the last interval until the user quits, also after a pause
 stream_ends()
 {
 	begin 80 24 './top -i - <stream' || return

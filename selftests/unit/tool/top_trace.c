@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make a stream for test_top_screen.sh in parts. Each interval of whole parts shows the same.
+ * Makes a stream for test_top_screen.sh in parts. Each interval of whole parts shows the same.
  *
  *   top_trace FOLDER COUNT     writes FOLDER/begin, FOLDER/1 to FOLDER/COUNT, and FOLDER/end
  *
