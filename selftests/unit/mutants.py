@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Mutants: deliberately broken variants of a source file, one entry of a table each.
+Mutants: deliberately broken variants of a source file, one in each entry of a table.
 
-test_ring_mutants.py and test_mutants.py use this module; ring_mutants.txt describes the form of a
-table.  It reads tables, applies a mutant to the text of its file, and runs compilers and tests.
+test_ring_mutants.py and test_mutants.py use this module to read tables, apply a mutant to the text
+of its file, and run compilers and tests. ring_mutants.txt describes the form of a table.
 """
 
 import os
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(TREE, "scripts", "lib"))
 sys.dont_write_bytecode = True
 
 CC = os.environ.get("CC", "cc").split()
-# long enough for what has to be caught; nothing is concluded from it
+# seconds: long enough for any test that must catch a mutant
 TIMEOUT = 240
 
 
@@ -29,7 +29,7 @@ class Mutant:
         self.edits = []
 
     def apply(self, text):
-        """The broken text; ValueError if it does not fit."""
+        """The broken text; ValueError if a replacement does not fit."""
         for old, new in self.edits:
             old, new = "\n".join(old), "\n".join(new)
             if text.count(old) != 1:
@@ -39,7 +39,7 @@ class Mutant:
 
 
 def read_table(path):
-    """The mutants in a table, in its order."""
+    """The mutants of a table, in its order."""
     mutants, minus = [], False
     with open(path, encoding="utf-8") as table:
         for line in table:
@@ -55,13 +55,13 @@ def read_table(path):
             elif line.startswith("+"):
                 mutants[-1].edits[-1][1].append(line[1:])
             elif line and not line.startswith("#"):
-                raise SystemExit("%s: what is this: %s" % (path, line))
+                raise SystemExit("%s: unknown line: %s" % (path, line))
             minus = line.startswith("-")
     return mutants
 
 
 def run(command, cwd):
-    """Exit status and output; status None if it does not end, or not soon enough."""
+    """Exit status and output; status None after the timeout."""
     try:
         done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=TIMEOUT, check=False)
@@ -71,7 +71,7 @@ def run(command, cwd):
 
 
 def what_failed(output):
-    """The line that tells what a test found."""
+    """The line of the output that names the failure."""
     found = re.search(r"(?:^# ([^\n]*)\n)?not ok (?:\d+ )?([^\n]*)", output, re.M)
     if found:
         return "%s: %s" % (found.group(2), found.group(1))
@@ -82,7 +82,7 @@ def what_failed(output):
 
 
 def version(compiler):
-    """What a compiler says of itself."""
+    """The compiler's description of itself."""
     status, output = run(compiler + ["-v"], TREE)
     if status:
         raise SystemExit("Bail out! no compiler\n" + output)

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Do the unit tests of filters and of user-space writers catch code that is broken?
+The unit tests of filters and of user-space writers catch broken code: otherwise a green run says
+nothing.
 
 Applies each entry of filter_mutants.txt and chunk_mutants.txt to a copy of its file, builds the
-tests that compile that file and runs them until one fails.  A result for each mutant, in KTAP: ok
-and what caught it, not ok if nothing did.  A text that is not found exactly once fails, so that the
+tests that compile that file and runs them until one fails.  Prints a KTAP result for each mutant:
+ok and the test that caught it, or not ok.  A text that is not found exactly once fails, so that the
 tables follow the code.  A mutant that its table calls equivalent is skipped, with the reason.
 
     test_mutants.py [-j N] DIRECTORY [NAME...]
 
-Builds in DIRECTORY and removes what was there.  NAME: only these mutants.  CC, CXX as usual.  A
-caught mutant is not tried again while it, the sources, the tests and the compilers are the same:
-the tests do the same in each run (scripts/lib/known.py).
+Builds in DIRECTORY, after emptying it.  NAME: only these mutants.  CC, CXX: the compilers.  A
+caught mutant is not tried again while the mutant, the sources, the tests and the compilers are the
+same: the tests are deterministic (scripts/lib/known.py).
 """
 
 import argparse
@@ -32,21 +33,21 @@ CXX = os.environ.get("CXX", "c++").split()
 FLAGS = ["-O1", "-w", "-D_GNU_SOURCE", "-Iuapi", "-Iselftests/unit/lib", "-Iselftests/unit/ring",
          "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 C_PLUS_PLUS = ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
-# seconds of processor time: a test needs less on any machine, a mutant that loops for ever more
+# seconds of processor time: enough for a test on any machine, and a limit for endless loops
 LIMIT = 60
 EQUIVALENT = "equivalent: "
 
 
 def is_equivalent(mutant):
-    """Does its table say that it behaves the same?"""
+    """Does the table say that the mutant behaves like the original?"""
     return (mutant.catcher or "").startswith(EQUIVALENT)
 
 
 class Table:
     """One table: the files that its mutants break, and the tests that compile these files.
 
-    @tests: path, arguments and further sources of the tests that try each mutant; @named: of tests
-    that try those mutants alone that name them.
+    @tests: path, arguments and further sources of the tests that try each mutant; @named: tests
+    that try only the mutants that name them.
     """
 
     def __init__(self, name, folder, flags, parts, tests, named=()):
@@ -55,25 +56,25 @@ class Table:
         self.flags = FLAGS + flags
         self.tests = tests
         self.named = {os.path.basename(test[0]): test for test in named}
-        self.key = None     # of all that a result depends on, but for the mutant itself
+        self.key = None     # of everything that a result depends on, except the mutant
         for mutant in self.mutants:
             if mutant.catcher and not is_equivalent(mutant) and mutant.catcher not in self.named:
                 raise SystemExit("%s: %s: no such test: %s" % (name, mutant.name, mutant.catcher))
 
     def compile(self, source, *arguments):
-        """Runs the compiler on one source: exit status and output."""
+        """Run the compiler on one source: exit status and output."""
         if source.endswith(".c"):
             return run([*CC, *self.flags, *arguments, source], TREE)
         flags = [flag for flag in self.flags if not flag.startswith("-std=")]
         return run([*CXX, *C_PLUS_PLUS, *flags, *arguments, source], TREE)
 
     def all_sources(self):
-        """What is compiled for any of the tests."""
+        """The sources of all tests."""
         return self.sources + [source for test in [*self.tests, *self.named.values()]
                                for source in test_sources(test)]
 
     def make_key(self):
-        """Sets the key: compilers, flags, tests, and each file of the tree that is read."""
+        """Set the key: compilers, flags, tests, and the contents of each file that they include."""
         files = set()
         for source in self.all_sources():
             status, output = self.compile(source, "-MM")
@@ -103,18 +104,18 @@ TABLES = [
 
 
 def test_sources(test):
-    """What is compiled for a test besides the files that mutants break."""
+    """The sources of a test, without the files that mutants break."""
     name, _, more = test
     return [os.path.join("selftests/unit", file) for file in (name + ".c", *more)]
 
 
 def object_name(whole, source):
-    """Where the object of a source as it is is built."""
+    """The path of the object of an unchanged source."""
     return os.path.join(whole, os.path.splitext(os.path.basename(source))[0] + ".o")
 
 
 def try_mutant(table, mutant, text, where, whole):
-    """Is it caught?  (yes, by what or why not)"""
+    """(True, the test that caught it), or (False, why it was not caught)."""
     place = os.path.join(where, mutant.name)
     os.makedirs(place)
     source, broken = os.path.join(place, mutant.file), os.path.join(place, "broken.o")
@@ -146,7 +147,7 @@ def try_mutant(table, mutant, text, where, whole):
 
 
 def judge(table, mutant, where, whole):
-    """Is it caught, or equivalent?  (yes, by what, and why or why not)"""
+    """try_mutant(), unless the mutant is equivalent or was caught before."""
     with open(os.path.join(TREE, table.folder, mutant.file), encoding="utf-8") as file:
         text = file.read()
     try:
@@ -173,7 +174,7 @@ def key_of(table, mutant):
 
 
 def build_whole(pool, work, whole):
-    """The objects that the mutants which have to be tried do not change."""
+    """Compile the unchanged objects, for mutants that must be tried."""
     tables = {table: None for table, mutant in work
               if not is_equivalent(mutant) and not known.lookup(key_of(table, mutant))}
     jobs = [(table, source) for table in tables for source in table.all_sources()]
@@ -184,7 +185,7 @@ def build_whole(pool, work, whole):
 
 
 def main():
-    """Runs what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Do the tests catch broken code?")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 2, dest="jobs")
     parser.add_argument("directory", help="where to build")

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""test_docs.py - links in the docs lead somewhere, and every command in them is run by a test, or says why not.
+"""Links in the docs lead somewhere, and every command in them works, or says why no test runs it.
 
     test_docs.py                 TAP: links and anchors, command blocks
-    test_docs.py --list          pages that have commands to be run
-    test_docs.py --script PAGE   a shell script that runs those of a page in order, for selftests/vm/tool/test_docs.sh
+    test_docs.py --list          pages with commands to be run
+    test_docs.py --script PAGE   a shell script that runs the page's commands in order, for
+                                 selftests/vm/tool/test_docs.sh
 
-A block with commands is one that is fenced as "console", or any other whose first line begins with "$ ", "# " or the
-name of a program (PROGRAMS).  If it has lines with "$ " or "# " these are the commands, else all are.  Comments before it:
+A block has commands if it is fenced as "console", or if its first line begins with "$ ", "# " or
+the name of a program (PROGRAMS).  If some lines begin with "$ " or "# ", only these are commands.
+Comments before the block:
 
-    <!-- not run: REASON -->     it is not run
-    <!-- run: COMMAND -->        to be run before it
-    <!-- without: TEXT: REASON -->   lines with TEXT in them are not run
+    <!-- not run: REASON -->     do not run it
+    <!-- run: COMMAND -->        run this before it
+    <!-- without: TEXT: REASON -->   do not run lines with TEXT
     <!-- file: NAME -->          the block is the contents of a file
 
 A recording that would last until Ctrl-C, or longer than a second, lasts a second.
@@ -60,7 +62,7 @@ class Block:
         return word.group(1) in PROGRAMS and ("/" in first.split()[0]) == (word.group(1) in ("scripts", "selftests", "build"))
 
     def commands(self):
-        """[(line number, command)]"""
+        """[(line number, command)]."""
         numbered = list(enumerate(self.lines, self.line))
         if any(re.match(r"[$#] \S", line) for line in self.lines):
             numbered = [(n, line[2:]) for n, line in numbered if re.match(r"[$#] \S", line)]
@@ -104,7 +106,7 @@ def blocks(page):
 
 
 def shortened(command):
-    """Of a recording that nothing else ends, a second."""
+    """The command, with a second as the duration of a recording that nothing else ends."""
     command = re.sub(r"(tracebuf (?:record|stream)\b[^|;&]*?) -d (\d+)\b", r"\1 -d 1", command)
     match = re.match(r"(tracebuf (?:record|stream))\b(.*)$", command)
     if match and " -d " not in command and " -- " not in command and "--daemon" not in command:
@@ -113,7 +115,7 @@ def shortened(command):
 
 
 def script(page):
-    """Each command by itself, all in one shell; which have failed is said at the end."""
+    """Print a script that runs each command, all in one shell, and then names the failed ones."""
     print("failed=0")
     for block in blocks(page):
         if block.file:
@@ -135,7 +137,7 @@ def script(page):
 # ---- on the host ----
 
 def anchors(page):
-    """What headings are called in links, as GitHub does it."""
+    """The anchors of the headings, as GitHub forms them."""
     found, fenced = set(), False
     for line in read(page):
         if line.startswith("```"):
@@ -152,7 +154,7 @@ def anchors(page):
 
 
 def links(page):
-    """[(line number, target)]"""
+    """[(line number, target)]."""
     found, fenced = [], False
     for number, line in enumerate(read(page), 1):
         if line.startswith("```"):
@@ -190,7 +192,7 @@ def main():
         print(f"{'not ok' if wrong else 'ok'} {count} - {name}")
         failed |= bool(wrong)
 
-    # the README's table of places names pages without linking them
+    # the README's table of pages names them without links
     linked = {"README.md", *re.findall(r"`(docs/[\w-]+\.md)`", "\n".join(read("README.md")))}
     for page in pages():
         check(f"links of {page}", wrong_links(page))

@@ -5,11 +5,11 @@
 #
 #	make -f selftests/unit/filter/filter.mk check-filter
 #
-# and whether these and the tests of user-space writers catch mutants:
+# and whether these tests and those of user-space writers catch mutants:
 #
 #	make -f selftests/unit/filter/filter.mk check-mutants
 #
-# FILTER_RUNS: random programs, half a million if it is not said; FILTER_SEED: others.
+# FILTER_RUNS: number of random programs, half a million by default; FILTER_SEED: another seed.
 
 FILTER_O	?= build/unit
 FILTER_FLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing -Iuapi -Imodule \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user-space side of module/probe/filter_arch.h: what filter.c needs of its surroundings
- * when it runs in a test.
+ * The user-space replacement for module/probe/filter_arch.h: what filter.c needs of its
+ * surroundings when it runs in a test.
  */
 #ifndef FILTER_USER_H
 #define FILTER_USER_H
@@ -30,11 +30,11 @@ typedef int64_t s64;
 #define noinline		__attribute__((__noinline__))
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define fallthrough		__attribute__((__fallthrough__))
-/* nothing is kept from anybody here */
+/* a test has no secrets that speculation could leak */
 #define array_index_nospec(index, size)	(index)
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 
-/* who and where the event happens: the test says */
+/* The thread and place of the event; the test sets them */
 struct filter_task {
 	u32 tid;
 	u32 tgid;
@@ -45,7 +45,7 @@ struct filter_task {
 };
 
 extern struct filter_task filter_task;
-/* the allocation that is to fail next: how many succeed before; negative: none fails */
+/* The number of allocations that succeed before one fails; negative: none fails */
 extern int filter_fail;
 
 static inline void *tb_filter_alloc(size_t bytes)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What filters mean, one operation at a time, and which ones are refused: module/filter.c.
+ * A filter passes exactly the events that its tests describe, and the kernel refuses every
+ * malformed filter: module/probe/filter.c, one operation at a time. If this fails, recordings lack
+ * events, or a program makes the kernel read foreign memory.
  */
 #include <stdio.h>
 
@@ -11,7 +13,7 @@
 struct filter_task filter_task;
 int filter_fail = -1;
 
-/* an event with a field of every kind; 60 bytes of fixed part */
+/* An event with a field of every kind; its fixed part has 60 bytes */
 static const struct tb_field_def fields[] = {
 	{ .name = "u8", .type = "u8", .offset = 0, .size = 1 },
 	{ .name = "s16", .type = "short", .offset = 2, .size = 2, .flags = TB_FIELD_SIGNED },
@@ -28,7 +30,7 @@ static const struct tb_field_def fields[] = {
 	{}
 };
 
-/* a fast form */
+/* A compact form */
 static const struct tb_field_def bit_fields[] = {
 	{ .name = "pid", .type = "pid_t", .size = 8, .flags = TB_FIELD_BITS, .bits = 22 },
 	{ .name = "prio", .type = "int", .size = 8, .flags = TB_FIELD_BITS | TB_FIELD_SIGNED,
@@ -70,7 +72,7 @@ static int make(struct tb_filter **f, const struct tb_test *tests, u32 nr,
 	return tb_filter_make(f, tests, nr, data ? data : (const u8 *)"", data_bytes, table, &bad);
 }
 
-/* 1 wanted, 0 not, or the error */
+/* 1: the event passes, 0: it does not; or the error */
 static int run_on(const struct tb_test *tests, u32 nr, const struct tb_field_def *table,
 		  const void *bytes, u32 size)
 {
@@ -80,7 +82,7 @@ static int run_on(const struct tb_test *tests, u32 nr, const struct tb_field_def
 
 	if (ret)
 		return ret;
-	/* of exactly that size, for the sanitizer */
+	/* a copy of this size, so that the sanitizer sees reads beyond it */
 	copy = malloc(size ? size : 1);
 	memcpy(copy, bytes, size);
 	ret = tb_filter_run(f, copy, size);
@@ -108,7 +110,7 @@ static int one_bits(struct tb_test t)
 #define ONE(...)	one((struct tb_test){ __VA_ARGS__ })
 #define BITS(...)	one_bits((struct tb_test){ __VA_ARGS__ })
 
-/* ---- what tests mean -------------------------------------------------- */
+/* ---- accepted filters ------------------------------------------------- */
 
 static const char *test_numbers(void)
 {
@@ -158,7 +160,7 @@ static const char *test_bits(void)
 
 static const char *test_in(void)
 {
-	/* 3, 8 and 23 */
+	/* the set of 3, 8 and 23 */
 	set_data("\x08\x01\x80", 3);
 	put(0, 3, 1);
 	EXPECT(ONE(.op = TB_TEST_IN, .size = 1, .data_bytes = 3) == 1);
@@ -191,13 +193,13 @@ static const char *test_sources(void)
 	set_data("ksoft*/[0-3]", 12);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .source = TB_TEST_COMM, .data_bytes = 12) == 1);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .source = TB_TEST_COMM, .data_bytes = 7) == 0);
-	/* full, without a NUL */
+	/* a name that fills the field, without a NUL */
 	memcpy(filter_task.comm, "ksoftirqd-abcd/2", 16);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .source = TB_TEST_COMM, .data_bytes = 12) == 1);
 	return NULL;
 }
 
-/* does @text match @pattern?  Errors as they come. */
+/* Does @text match @pattern? Returns errors, too. */
 static int glob(const char *pattern, const char *text)
 {
 	memset(filter_task.comm, 0, sizeof(filter_task.comm));
@@ -256,7 +258,7 @@ static const char *test_glob_bounds(void)
 	u8 event[4 + 1000], pattern[TB_GLOB_MAX], longer[TB_GLOB_MAX + 1];
 	u32 word = 1000 << 16 | 12, i;
 
-	/* the worst: all but the last of a long text */
+	/* the slowest case: everything but the end of a long text matches */
 	memset(event, 'a', sizeof(event));
 	memcpy(event, &word, sizeof(word));
 	for (i = 0; i < TB_GLOB_MAX; i++)
@@ -265,12 +267,12 @@ static const char *test_glob_bounds(void)
 	set_data(pattern, TB_GLOB_MAX);
 	t.data_bytes = TB_GLOB_MAX;
 	EXPECT(run_on(&t, 1, big, event, sizeof(event)) == 0);
-	/* what is behind TB_TEXT_MAX does not count */
+	/* bytes after TB_TEXT_MAX do not count */
 	event[4 + TB_TEXT_MAX] = 'b';
 	EXPECT(run_on(&t, 1, big, event, sizeof(event)) == 0);
 	event[4 + TB_TEXT_MAX - 1] = 'b';
 	EXPECT(run_on(&t, 1, big, event, sizeof(event)) == 1);
-	/* as long as it may be, and longer */
+	/* a pattern of the greatest length, and a longer one */
 	memset(event + 4, 'x', 65);
 	event[4 + TB_GLOB_MAX] = '\0';
 	memset(longer, 'x', sizeof(longer));
@@ -278,7 +280,7 @@ static const char *test_glob_bounds(void)
 	EXPECT(run_on(&t, 1, big, event, sizeof(event)) == 1);
 	t.data_bytes = TB_GLOB_MAX + 1;
 	EXPECT(run_on(&t, 1, big, event, sizeof(event)) == -EINVAL);
-	/* a text ends at a NUL, so a pattern has none */
+	/* a text ends at a NUL, so a pattern cannot contain one */
 	set_data("x\0\\\0", 4);
 	t.data_bytes = 2;
 	EXPECT(run_on(&t, 1, big, event, sizeof(event)) == -EINVAL);
@@ -310,7 +312,7 @@ static const char *test_texts(void)
 	EXPECT(one(text) == 0);
 	put(48, 0 << 16 | 68, 4);
 	EXPECT(one(text) == 0);
-	/* to the end, and beyond it; before the payload */
+	/* to the end of the payload, beyond it, before it */
 	memcpy(payload + 92, "swap", 4);
 	put(48, 4 << 16 | 100, 4);
 	EXPECT(one(text) == 1);
@@ -345,7 +347,7 @@ static const char *test_empty(void)
 	EXPECT(one(t) == 0);
 	put(56, 7 << 16 | 76, 4);
 	EXPECT(one(t) == 1);
-	/* nothing at all; something outside is no field */
+	/* no bytes at all; a field outside of the payload does not exist */
 	put(56, 0 << 16 | 76, 4);
 	EXPECT(one(t) == 1);
 	put(56, 37 << 16 | 68, 4);
@@ -401,7 +403,7 @@ static const char *test_jumps(void)
 	return NULL;
 }
 
-/* ---- what is refused -------------------------------------------------- */
+/* ---- refused filters -------------------------------------------------- */
 
 static const char *test_refuse_shape(void)
 {
@@ -415,7 +417,7 @@ static const char *test_refuse_shape(void)
 	EXPECT(make(&f, many, 0, fields) == -EINVAL && bad == 0 && !f);
 	EXPECT(make(&f, many, TB_TESTS_MAX + 1, fields) == -EINVAL && bad == TB_TESTS_MAX + 1);
 	EXPECT(run_on(many, TB_TESTS_MAX, fields, payload, 96) >= 0);
-	/* jumps: the last there is, one past it, and the values below the two that end */
+	/* jumps: to the last test, past it, and to values below the two verdicts */
 	many[61].yes = 1;
 	EXPECT(run_on(many, TB_TESTS_MAX, fields, payload, 96) >= 0);
 	many[61].yes = 2;
@@ -454,14 +456,14 @@ static const char *test_refuse_numbers(void)
 	for (size = 0; size < 20; size++)
 		EXPECT(ONE(.op = TB_TEST_EQ, .size = size, .offset = 8) ==
 		       (size == 1 || size == 2 || size == 4 || size == 8 ? 1 : -EINVAL));
-	/* between, across and behind fields */
+	/* between, across and after fields */
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 1, .offset = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 8, .offset = 4) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 2) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 8, .offset = 44) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 1, .offset = 60) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 8, .offset = 0xffff) == -EINVAL);
-	/* where the data of dynamic fields are */
+	/* the words that locate dynamic fields */
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 4, .offset = 48) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 4, .offset = 52) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 1, .length = 1) == -EINVAL);
@@ -473,7 +475,7 @@ static const char *test_refuse_numbers(void)
 	EXPECT(BITS(.op = TB_TEST_EQ, .size = 8, .bit = 1, .bits = 22) == -EINVAL);
 	EXPECT(BITS(.op = TB_TEST_EQ, .size = 4, .bits = 22) == -EINVAL);
 	EXPECT(BITS(.op = TB_TEST_EQ, .size = 8, .bit = 63, .bits = 255) == -EINVAL);
-	/* data that is not wanted, and that there is not */
+	/* data for a test that takes none, and missing data */
 	set_data("abcd", 4);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 1, .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .size = 1, .data = 1) == -EINVAL);
@@ -483,7 +485,7 @@ static const char *test_refuse_numbers(void)
 	EXPECT(ONE(.op = TB_TEST_IN, .size = 1, .data = 1, .data_bytes = 4) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_IN, .size = 1, .data = 0xffff, .data_bytes = 0xffff) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_IN, .size = 1, .data_bytes = 4, .value = 1) == -EINVAL);
-	/* of the thread: nothing that is about a field */
+	/* tests of the thread have no parameters of a field */
 	EXPECT(ONE(.op = TB_TEST_EQ, .source = TB_TEST_TID, .size = 4) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .source = TB_TEST_TID, .offset = 4) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EQ, .source = TB_TEST_TID, .length = 4) == -EINVAL);
@@ -501,12 +503,12 @@ static const char *test_refuse_texts(void)
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 16, .length = 17, .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 17, .length = 15, .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 16, .data_bytes = 1) == -EINVAL);
-	/* not of characters */
+	/* a field that has no characters */
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 32, .length = 16, .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 8, .length = 8, .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 56, .flags = TB_TEST_DATA_LOC,
 		   .data_bytes = 1) == -EINVAL);
-	/* the wrong kind of word, both, or none */
+	/* the wrong kind of dynamic field, both kinds, or none */
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 48, .flags = TB_TEST_REL_LOC,
 		   .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 52, .flags = TB_TEST_DATA_LOC,
@@ -527,7 +529,7 @@ static const char *test_refuse_texts(void)
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 16, .length = 16, .value = 1,
 		   .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .offset = 16, .length = 16, .data_bytes = 2) == -EINVAL);
-	/* sources: a name is a text, all else is not */
+	/* of the sources only the thread's name is a text */
 	EXPECT(ONE(.op = TB_TEST_GLOB, .source = TB_TEST_TID, .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_GLOB, .source = TB_TEST_COMM, .length = 16,
 		   .data_bytes = 1) == -EINVAL);
@@ -537,7 +539,7 @@ static const char *test_refuse_texts(void)
 		   .data_bytes = 1) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EMPTY, .source = TB_TEST_COMM) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EMPTY, .source = TB_TEST_CPU) == -EINVAL);
-	/* empty: dynamic ones alone */
+	/* only dynamic fields can be empty */
 	EXPECT(ONE(.op = TB_TEST_EMPTY, .offset = 16, .length = 16) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EMPTY, .offset = 8, .size = 8) == -EINVAL);
 	EXPECT(ONE(.op = TB_TEST_EMPTY, .offset = 8, .flags = TB_TEST_DATA_LOC) == -EINVAL);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random filters on random events: module/filter.c.
+ * No filter makes the kernel read outside of the event or of the filter's data, and every accepted
+ * filter gives the right answer: random filters on random events (module/probe/filter.c).
  *
- * What is refused is refused for the test that is named: all before it are fine, and it alone is
- * wrong in any company.  What is accepted runs within its payload and its data, each of
- * exactly their size, so that the sanitizer sees to that; and says the same as a second
- * interpreter, written for being obvious.  And random expressions, compiled as the tool does it, say
- * the same as the expressions themselves.
+ * For a refused filter the kernel names a test: all tests before it are legal, and that test is
+ * illegal in any filter.  An accepted filter runs on a payload and data of exact size, under the
+ * sanitizers, and agrees with a second, plain interpreter.  Random expressions, compiled as the
+ * tool compiles them, agree with the expressions.
  */
 #include <stdio.h>
 
@@ -48,7 +48,7 @@ static bool often(void)
 
 /* ---- the second interpreter ------------------------------------------- */
 
-/* by the book: can pat[p..] be text[t..]? */
+/* Can pattern pat[p..] match text[t..]? By a table of all positions */
 static bool naive_glob(const u8 *pat, u32 len, const u8 *text, u32 room)
 {
 	static u8 can[TB_GLOB_MAX + 2][TB_TEXT_MAX + 2];
@@ -153,7 +153,7 @@ static bool naive_test(const struct tb_test *t, const u8 *payload, u32 bytes)
 			return false;
 		if (t->bits)
 			bits = t->bits;
-		/* bit by bit */
+		/* read bit by bit */
 		for (i = 0; i < bits; i++)
 			if (payload[t->offset + (first + i) / 8] >> (first + i) % 8 & 1)
 				n |= (__int128)1 << i;
@@ -228,7 +228,7 @@ static void random_fields(void)
 			f->flags = TB_FIELD_BITS;
 			break;
 		}
-		/* fields of bits share a word */
+		/* fields of bits may share a word */
 		if (!(f->flags & TB_FIELD_BITS) || rnd(2))
 			offset += f->size;
 	}
@@ -257,7 +257,7 @@ static u64 random_value(void)
 	}
 }
 
-/* often one that is legal */
+/* A random test, often a legal one */
 static struct tb_test random_test(u32 i, u32 nr)
 {
 	const struct tb_field_def *f = &fields[nr_fields ? rnd(nr_fields) : 0];
@@ -291,7 +291,7 @@ static struct tb_test random_test(u32 i, u32 nr)
 	if (t.op == TB_TEST_IN || t.op == TB_TEST_GLOB) {
 		t.data = rnd(data_bytes + 1);
 		t.data_bytes = rnd(often() ? data_bytes - t.data + 1 : TB_GLOB_MAX + 2);
-		/* long patterns are seldom legal */
+		/* long random patterns are rarely legal */
 		if (t.op == TB_TEST_GLOB && t.data_bytes > 6 && rnd(4))
 			t.data_bytes = rnd(6);
 	}
@@ -335,7 +335,7 @@ static u8 *random_payload(u32 *bytes)
 
 static int make(struct tb_filter **f, const struct tb_test *tests, u32 nr, u32 *bad)
 {
-	/* of exactly its size; @data itself is kept for the second interpreter */
+	/* a copy of exact size; the second interpreter uses @data */
 	u8 *copy = malloc(data_bytes ? data_bytes : 1);
 	int ret;
 
@@ -346,7 +346,7 @@ static int make(struct tb_filter **f, const struct tb_test *tests, u32 nr, u32 *
 	return ret;
 }
 
-/* All tests before @bad are legal, and it is not. */
+/* All tests before @bad are legal, and @bad is not. */
 static const char *check_refused(struct tb_test *tests, u32 nr, u32 bad)
 {
 	const struct tb_test legal = { .op = TB_TEST_EQ, .source = TB_TEST_CPU,
@@ -411,7 +411,7 @@ static const char *one_program(void)
 
 /* ---- expressions ------------------------------------------------------ */
 
-/* prefix notation: '&', '|', '!', or the number of a test */
+/* Prefix notation: '&', '|', '!', or ATOM for the next test */
 struct expression {
 	u8 word[200];
 	u32 words;
@@ -472,7 +472,7 @@ static u16 lead(u32 from, u32 to)
 	return to >= TB_TEST_REJECT ? to : to - from - 1;
 }
 
-/* Writes the tests of what is at @at from number @first on. */
+/* Write the tests of the expression at @at, from number @first on; return the next number. */
 static u32 compile(struct expression *e, u32 at, u32 first, u32 yes, u32 no)
 {
 	u8 word = e->word[at++];
@@ -500,7 +500,7 @@ static const char *one_expression(void)
 	struct tb_filter *f;
 	u32 bad, i, k;
 
-	/* plain numbers */
+	/* fields that are plain numbers */
 	for (i = 0; i < 4; i++)
 		fields[i] = (struct tb_field_def){ .name = "f", .type = "int", .offset = 8 * i,
 			.size = 1u << i };

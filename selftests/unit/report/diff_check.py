@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-diff_check.py - what diff says of two traces, worked out once more from the reports of both.
+Checks what diff says of two traces against the reports of both.
 
     tracebuf report --json A >a; tracebuf report --json B >b; tracebuf diff --json A B >d
     diff_check.py a b d [--same]
 
---same: A and B are the same trace: nothing must have changed.
+--same: A and B are the same trace, so nothing may differ.
 """
 import json
 import sys
@@ -22,7 +22,7 @@ def load(path):
     return sections
 
 
-# section: where its rows are, what they are called, how many, how long, at most
+# section: the report's section, a row's name, and its columns of count, time and maximum
 KINDS = {
     "tasks": ("tasks", lambda r: r["comm"], "runs", "cpu", None, "cpu"),
     "latency": ("tasks", lambda r: r["comm"], "wakeups", "wait_total", "wait_max", "wakeups"),
@@ -53,7 +53,7 @@ def gather(sections, kind):
 
 
 def over(part, whole):
-    """Of C: towards zero"""
+    """Integer division as in C: towards zero."""
     return abs(part) // whole * (1 if part >= 0 else -1)
 
 
@@ -82,7 +82,7 @@ def main(a, b, d, *flags):
             values = [side.get(row["name"], [0, 0, 0, 0, 0]) for side in sides]
             rates = [v[1] * 10 ** 9 // t if t else 0 for v, t in zip(values, covered)]
             if kind == "tasks":
-                # a report has the shares in millionths, each rounded down
+                # the report has shares in ppm, each rounded down
                 for rate, v in zip((row["a"], row["b"]), values):
                     if not 0 <= rate - v[3] * 1000 <= v[4] * 1000:
                         print(f"{row['name']}: takes {rate} ns of each second, not {v[3]} ppm")

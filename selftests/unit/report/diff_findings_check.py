@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 diff_findings_check.py DIFF.json [--same] - the findings of "diff" follow from its tables by the
-limits of docs/report.md. If this breaks, diff calls the noise of a load a change, or keeps quiet
-about one.
+limits of docs/report.md. If this fails, diff calls noise a change, or misses a change.
 
-The tables are held against reports by diff_check.py.  --same: there must be no finding but what is
-missing.
+diff_check.py checks the tables against reports.  --same: there may be no finding except about
+missing events.
 """
 import json
 import sys
@@ -29,7 +28,7 @@ def more(a, b, tenths):
 
 
 def changed(name, row):
-    """By how much, or None"""
+    """The size of the change, or None."""
     rate = abs(row["change"])
     if name in ("tasks", "irq", "softirq"):
         least, tenths = (50 * MS, 15) if name == "tasks" else (20 * MS, 20)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 findings_check.py FILE - the findings of "report" follow from its other sections by the limits of
-docs/report.md. If this breaks, a report blames what is not to blame, or keeps quiet.
+docs/report.md. If this fails, a report blames the wrong thing, or misses a problem.
 
-The other sections are held against the events by report_check.py.  $TRACEBUF is the tool.
+report_check.py checks the other sections against the events.  $TRACEBUF is the tool.
 """
 import json
 import os
@@ -29,7 +29,7 @@ def share(part, whole):
 
 
 def most(list_, value):
-    """The three highest"""
+    """The three highest."""
     return sorted((value(row), row["tid"]) for row in list_)[::-1][:3]
 
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_page.py: traces for the page of "tracebuf report --html".
+ * Makes the traces of test_page.py, for the page of "tracebuf report --html".
  *
- *   page_trace busy FILE N      N events on 8 CPUs: 200 tasks that run, sleep, wait, are woken, make system
- *                               calls; interrupts, softirqs, a program's slices and counter, two
- *                               losses on one CPU
- *   page_trace hostile FILE     names that would be HTML, script, another direction of writing or what a
- *                               terminal obeys
- *   page_trace frozen FILE      a CPU whose ring took no more events long before the end
+ *   page_trace busy FILE N      N events on 8 CPUs: 200 tasks that run, sleep, wait, are woken,
+ *                               make system calls; interrupts, softirqs, slices and a counter of a
+ *                               program, two losses on one CPU
+ *   page_trace hostile FILE     names that would be HTML, script, right-to-left text or escape
+ *                               sequences
+ *   page_trace frozen FILE      a ring that takes no more events long before the end
  *
  * The same arguments give the same file.
  */
@@ -22,7 +22,7 @@ enum { ASLEEP, READY, RUNNING };
 #define START 1000000000ull
 #define CPUS 8u
 #define TASKS 200u
-#define FIRST 100u		/* tid of the first */
+#define FIRST	100u		/* the first tid */
 
 struct busy_task {
 	int state;
@@ -78,7 +78,7 @@ static void put(unsigned int cpu, unsigned int id, const void *payload, size_t l
 {
 	uint32_t tid = cpus[cpu].current;
 
-	/* blocks carry the upper half of the clock */
+	/* the clock's upper half is in the block's header: open a block when it changes */
 	if (fx.rings[cpu].last >> 32 != now >> 32 ||
 	    !fx_composite(&fx, cpu, id, now, tid, payload, length)) {
 		fx_close(&fx, cpu);
@@ -188,7 +188,7 @@ static void put_any(unsigned int cpu)
 		put_switch(cpu);
 }
 
-/* What the first task has written in the last while */
+/* Records of the first task since the last call */
 static void put_program(uint32_t number, uint64_t *first)
 {
 	uint64_t began = now - 40000;
@@ -291,7 +291,7 @@ static void change(unsigned int cpu, uint64_t time, int prev, int64_t state, int
 	assert(fx_composite(&fx, cpu, FX_SWITCH, time, (uint32_t)prev, &event, sizeof(event)));
 }
 
-/* CPU 0 drops all from 3 ms to the end at 12: 110 was waiting there, 111 ran, 112 slept elsewhere */
+/* CPU 0 drops from 3 ms to the end at 12 ms: 110 waited there, 111 ran, 112 slept elsewhere */
 static void make_frozen(void)
 {
 	const uint64_t ms = 1000000;

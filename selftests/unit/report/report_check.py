@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-report_check.py - every figure of a report, worked out once more from the events as print has them.
+Checks every figure of a report against figures computed from the events that print lists.
 
     tracebuf print -v --jsonl T >events; tracebuf report --json T >report
     report_check.py events report [--gaps all-events] [--cut] [--cpu N]
@@ -10,20 +10,20 @@ report_check.py - every figure of a report, worked out once more from the events
 
 --unselected: switches are not recorded in that time, in ns.
 
-Nothing of the tool is used but its list of events.  Says what differs, a line each, on standard
-output; exit status 1 if anything does.
+Uses nothing of the tool but its list of events.  Prints a line for each difference; the exit status
+is 1 if there is one.
 """
 import errno
 import json
 import sys
 from collections import defaultdict
 
-# nothing is left beside the tests
+# leave no compiled files beside the tests
 sys.dont_write_bytecode = True
 from report_figures import Axis, Check, Gaps, Queues, Stat, percentile, read
 
 INSTEAD = 8
-MOST = 2 ** 63 - 1      # of a number in a report
+MOST = 2 ** 63 - 1      # the largest number in a report
 
 
 # ---- comparing ----
@@ -57,7 +57,7 @@ class Compare:
             self.same(f"{name}, row {i}", one, other)
 
     def needs(self, name, *events):
-        """Is there what the section needs?  If not it has no rows, and says what is missing"""
+        """Does the trace have the events that the section needs? If not, it names them."""
         missing = [e for e in events if e not in self.c.has]
         if not missing:
             return True
@@ -100,14 +100,14 @@ class Compare:
         return self.c.wants(event.get("cpu"), event["tid"])
 
     def shares(self):
-        """How long it is known of every CPU what ran; of each task how much of that it ran"""
+        """The time in which it is known of every CPU what ran, and each task's share of it."""
         spans = self.c.all_tracked()
         self.known = sum(b - a for a, b in spans)
         self.share = {}
         for t in self.c.tasks:
             self.share[t] = sum(max(0, min(b, d) - max(a, c)) for a, b in spans for c, d in t.spans)
         told = self.sections["summary"]["rows"][0][3]
-        # what came after the last event of a CPU is unknown in a damaged file
+        # in a damaged file a CPU is unknown after its last event
         if self.c.o.get("cut") and not told:
             self.known = 0
 
@@ -154,7 +154,7 @@ class Compare:
             if t and not again:
                 self.same(f"tasks: name of {t.tid}", row[ids.index("comm")], t.comm)
                 self.same(f"tasks: process of {t.tid}", row[ids.index("pid")], t.pid)
-        # equal ones may be in any order: by the title
+        # equal tasks may come in any order: compare them by their titles
         section = self.sections["tasks-time"]
         have = {(column["title"].rsplit("/", 1)[1], tuple(r[i] for r in section["rows"]))
                 for i, column in enumerate(section["columns"]) if i}
@@ -258,7 +258,7 @@ class Compare:
         ids = [c["id"] for c in section["columns"]]
         rows = []
         for (number, name), stat in self.c.handlers[kind].items():
-            # made, but for nobody who was asked for
+            # handlers of tasks that were not selected
             if not stat.values and not stat.uncertain and not stat.open:
                 continue
             row = [number, name]
@@ -329,7 +329,7 @@ def main(arguments):
             files.append(word)
     with open(files[1], encoding="utf-8") as file:
         report = json.load(file)
-    # names and processes are those of the whole trace: they do not change in those it is used for
+    # names and processes of the whole trace: they do not change in traces that this is used for
     if threads:
         options["tids"] = {e["tid"] for e in read(files[0])
                            if str(e.get(threads[0])) == threads[1]}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-report_figures.py - what events say of the machine, for report_check.py: worked out from the list that print
-makes of them, in the plainest way, without regard to time and memory.
+The figures of a report, computed for report_check.py from the events that print lists, in the
+plainest way, without regard to time and memory.
 """
 import json
 from bisect import bisect_right
@@ -11,8 +11,9 @@ SERIES, WIDTH, HISTORY, IRQS = 128, 1000000, 1024, 8
 
 
 def read(path):
-    """The events, times and losses of rings; what is told of before (no CPU) is not one.  They are
-    in order: none is before another one"""
+    """The events and losses of rings and programs, in the order of time.
+
+    Records without a CPU are skipped, and a time that goes back counts as the one before it."""
     now = 0
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
@@ -26,7 +27,7 @@ def read(path):
 
 
 def bucket_last(value):
-    """The last value of the bucket: the leading bit and four more"""
+    """The last value of the bucket, which the leading bit and four more identify."""
     if value < 32:
         return value
     shift = value.bit_length() - 5
@@ -100,8 +101,8 @@ class Cpu:
         self.run = None             # [task or None, begin]
         self.switched = False
         self.past = []
-        self.tracked = []           # when no loss hides a switch
-        self.known = 0              # how long the trace tells what ran
+        self.tracked = []           # spans in which the running task is known
+        self.known = 0              # their sum
         self.stack, self.soft = [], None
         self.last = 0
 
@@ -112,7 +113,7 @@ def intersection(spans, others):
 
 class Gaps:
     """
-    Spans in which events of any CPU are missing; own: (begin, time of the event LOST, CPU).
+    Spans in which events of some CPU are missing; own: (begin, time of the event LOST, CPU).
     unselected: a span in which switches are not selected
     """
     def __init__(self, losses, unselected=None):
@@ -164,7 +165,7 @@ class Check:
             self.take(event)
         self.finish()
 
-    # ---- who is asked for ----
+    # ---- selection ----
 
     def wants(self, cpu, tid):
         return self.o.get("cpu", cpu) == cpu and ("tids" not in self.o or tid in self.o["tids"])
@@ -208,7 +209,7 @@ class Check:
             self.irq_exit(event, cpu)
 
     def lose(self, number, cpu, first):
-        """No switch is recorded from first on"""
+        """From first on no switch of the CPU is recorded."""
         self.track(cpu, first)
         if cpu.run:
             self.ran(number, cpu, max(first, cpu.run[1]))
@@ -227,7 +228,7 @@ class Check:
             cpu.tracked.append((cpu.run[1], end))
 
     def all_tracked(self):
-        """When it is known of every CPU that was asked for what ran: spans in order"""
+        """The spans in which it is known of every selected CPU what ran."""
         wanted = [cpu for number, cpu in self.cpus.items() if self.o.get("cpu", number) == number]
         if not any(cpu.switched for cpu in wanted):
             return []
@@ -236,7 +237,7 @@ class Check:
             if self.o.get("cpu", cpu) == cpu:
                 spans = intersection(spans, [(0, first), (told, max(told, self.end))])
         for cpu in wanted:
-            # a CPU without a switch is idle, or has one task: it does not count
+            # a CPU without a switch is idle or has one task, and does not count
             if cpu.switched:
                 spans = intersection(spans, cpu.tracked)
         return spans
@@ -260,8 +261,8 @@ class Check:
         cpu.switches += self.wants(number, event["tid"])
         cpu.switched = True
         self.track(cpu, now)
-        self.drop(cpu, 0)           # nobody goes in an interrupt
-        # who goes
+        self.drop(cpu, 0)           # no thread leaves a CPU within an interrupt
+        # the thread that leaves
         pending = self.woken.get(prev)
         if pending and (pending[3] or not self.wakeups or is_runnable(state)):
             del self.woken[prev]
@@ -273,7 +274,7 @@ class Check:
             self.ran(number, cpu, now)
         left = self.task(prev)
         task = self.task(following)
-        # who comes
+        # the thread that comes
         cpu.run = [task, now]
         wake = self.woken.pop(following, None) if following else None
         exact = wake and not self.gaps.meet(wake[0], now)
@@ -314,7 +315,7 @@ class Check:
         self.offs[kind].append((now - since, since, task, state, task.last_cpu, number, wake))
 
     def instead(self, cpu, worst):
-        """How long the CPU ran what: at each moment it is the last that had begun"""
+        """How long the CPU ran each task or handler; at each moment the one that began last."""
         task, wake, now, number, _ = worst[-1]
         ran = [(max(begin, wake[0]), min(end, now), begin, what)
                for what, begin, end in cpu.past[-HISTORY:] if begin < now and end > wake[0]]
@@ -323,7 +324,7 @@ class Check:
         for low, high in zip(moments, moments[1:]):
             inside = [one for one in ran if one[0] <= low and one[1] >= high]
             if inside:
-                # of those that begin together the first that ends
+                # of those that began together, the first to end
                 last = max(begin for _, _, begin, _ in inside)
                 what = next(what for _, _, begin, what in inside if begin == last)
                 shares[what] += high - low
@@ -343,7 +344,7 @@ class Check:
             if awake and not pending[3]:
                 self.woken[tid] = pending[:3] + (True,) + pending[4:]
                 return
-            # nobody is woken twice who has not run in between
+            # a thread that is woken twice must have run in between, unseen
             self.unseen.add(tid)
         self.woken[tid] = (event["time"], event["tid"], None, awake, event["context"])
 
@@ -353,7 +354,7 @@ class Check:
         return self.handlers[kind].setdefault((one[0], one[1]), Stat())
 
     def drop(self, cpu, keep):
-        """Those that have ended without being seen to"""
+        """Remove interrupts whose ends are missing."""
         for one in cpu.stack[keep:]:
             if self.wants(*one[3:5]):
                 self.handler("irq", one).open += 1
@@ -364,7 +365,7 @@ class Check:
             key = (event["fields"]["vector"], event["name"][:-6])
         else:
             key = (event["fields"]["irq"], event["fields"].get("name"))
-        # none interrupts itself
+        # an interrupt does not interrupt itself
         for i, one in enumerate(cpu.stack):
             if self.vector(event) == one[5] and one[0] == key[0] and \
                (not one[5] or one[1] == key[1]):
@@ -445,7 +446,7 @@ class Check:
 
     @staticmethod
     def key(event):
-        # a request without a place, such as a flush: 0 when it is issued, -1 when it is done
+        # a request without a place, such as a flush, has sector 0 at its issue, -1 at completion
         f = event["fields"]
         nowhere = not f["sector"] and f.get("nr_sector") == 0
         return f["dev"], 2**64 - 1 if nowhere else f["sector"]
@@ -472,7 +473,7 @@ class Check:
         one = self.requests.pop(self.key(event), None)
         if not one:
             return
-        # in pieces: it is over with the last, or the one that failed
+        # completed in parts: it ends with the last part, or with one that failed
         f = event["fields"]
         left = self.left.pop(self.key(event)) - f.get("nr_sector", 0)
         if left > 0 and f.get("nr_sector") and not f.get("error"):
@@ -518,13 +519,13 @@ class Check:
 # ---- run queues, on their own ----
 
 class Queues:
-    """Who waits for which CPU: a span for each wait, and how many at every moment"""
+    """The threads that wait for each CPU: a span for each wait, and their number at every time."""
     def __init__(self, check):
         self.check, self.queued = check, {}
         self.spans = defaultdict(list)       # by CPU
-        self.steps = defaultdict(list)       # by CPU: (time, how many from then on)
+        self.steps = defaultdict(list)       # by CPU: (time, number of waiting threads)
         self.depth = defaultdict(int)
-        self.told = defaultdict(int)         # by CPU: until when its queue is known at least
+        self.told = defaultdict(int)         # by CPU: its queue is known at least until then
         self.ahead, current = list(check.gaps.spans), {}
         for e in check.events:
             if e["user"]:
@@ -582,7 +583,7 @@ class Queues:
         self.steps[cpu].append((now, self.depth[cpu]))
 
     def reach(self, now):
-        """Where events are missing nobody is known to wait any more"""
+        """Where events are missing, no thread is known to wait."""
         while self.ahead and self.ahead[0][0] < now:
             self.forget(self.ahead.pop(0)[0])
 
@@ -591,7 +592,7 @@ class Queues:
             self.leave(tid, until, True)
 
     def deep(self, cpu):
-        """How long anybody waited"""
+        """How long at least one thread waited."""
         total, since = 0, None
         for time, depth in self.steps[cpu]:
             if depth and since is None:

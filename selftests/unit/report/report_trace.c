@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_report.sh: small traces, each with something in it that is easily taken for what it is not.
+ * Makes the small traces of test_report.sh and of other tests. Each has something that an analysis
+ * could easily get wrong.
  *
- *   report_trace late FILE        the second of two CPUs' blocks is as late as a clock can tell
- *   report_trace clock FILE       clock records by which time goes back
- *   report_trace gap FILE         what begins and ends on one CPU while events of another one are missing
- *   report_trace frozen FILE      a CPU whose ring took no more events long before the end
+ *   report_trace late FILE        the second of two CPUs' blocks has the latest possible time
+ *   report_trace clock FILE       clock records that go back
+ *   report_trace gap FILE         spans on one CPU while events of another CPU are missing
+ *   report_trace frozen FILE      a ring that takes no more events long before the end
  *   report_trace cut FILE         a file that breaks off; one CPU has been idle for long
- *   report_trace staggered FILE   a snapshot: CPU 0 has 0.1 to 0.5 s, CPU 1 has 0.3 to 0.8 s; a task each
- *   report_trace staggered2 FILE  another one of the same load
+ *   report_trace killed FILE      a recorder that was killed; one CPU has no events for long
+ *   report_trace quiet FILE       a snapshot instead; the CPU had no more events
+ *   report_trace open FILE        the same, but the CPU had more events
+ *   report_trace staggered FILE   a snapshot: CPU 0 has 0.1-0.5 s, CPU 1 0.3-0.8 s; a task each
+ *   report_trace staggered2 FILE  another snapshot of the same load
  *   report_trace apart FILE       CPU 0 until 0.2 s, CPU 1 from 0.3 s on
- *   report_trace renamed FILE     thread 300 is called "wrapper", and then "server"
- *   report_trace half FILE        two tasks take turns, 60 to 40; half of it is lost
+ *   report_trace renamed FILE     thread 300 is called "wrapper", then "server"
+ *   report_trace half FILE        two tasks take turns, 60 to 40; half of the events is lost
  *   report_trace unselected FILE  the same; switches are not recorded for a third of the time
- *   report_trace deselected FILE  a CPU has no events any more when the selection changes
+ *   report_trace deselected FILE  a CPU has no events for long when the selection changes
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
- *   report_trace moved FILE       both CPUs have a gap; the one that begins first ends last
+ *   report_trace moved FILE       both CPUs have a gap; the gap that begins first ends last
  *   report_trace fences FILE      waits that Perfetto draws, with and without an end
- *   report_trace subset FILE      a thread that was on a CPU that is not recorded in between
- *   report_trace gaps FILE N      N gaps on each of 4 CPUs, at times of which many are equal
+ *   report_trace subset FILE      a thread that was on an unrecorded CPU for a while
+ *   report_trace crowd FILE       20 threads, one after the other
+ *   report_trace gaps FILE N      N gaps on each of 4 CPUs, many of them at equal times
  */
 #include "test_lib_fixture.h"
 
@@ -81,7 +86,7 @@ static void change(unsigned int cpu, uint64_t time, int prev, int64_t state, int
 	assert(fx_composite(&fx, cpu, FX_SWITCH, time, (uint32_t)prev, &event, sizeof(event)));
 }
 
-/* As the kernel does it: waking, then wakeup */
+/* Two events as in the kernel: waking, then wakeup */
 static void wake(unsigned int cpu, uint64_t time, int by, int who, int target)
 {
 	struct wake event = { .pid = who, .prio = 120, .cpu = target };
@@ -119,11 +124,11 @@ static void gap(void)
 
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
 	change(1, 10 * MS, 0, 0, 100);
-	/* before it */
+	/* before the gap */
 	wake(1, 100 * MS, 100, 200, 1);
 	change(1, 200 * MS, 100, 0, 200);
 	change(1, 400 * MS, 200, 0, 100);
-	/* in it, or into it */
+	/* within the gap, or across its border */
 	change(1, 500 * MS, 100, 0, 200);
 	wake(1, 1100 * MS, 200, 300, 0);
 	change(1, 3000 * MS, 200, 1, 100);
@@ -135,7 +140,7 @@ static void gap(void)
 	change(0, 4000 * MS, 400, 1, 0);
 }
 
-/* CPU 0 drops from 20 ms on: whether 100 runs, and how long 200 waits there, nobody knows */
+/* CPU 0 drops from 20 ms on: whether 100 runs, and how long 200 waits there, is unknown */
 static void frozen(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -165,7 +170,7 @@ static void cut(void)
 		change(0, i * 100 * MS, 100 + !(i & 1), 0, 100 + (int)(i & 1));
 }
 
-/* The recorder was killed: 50 may have run on CPU 1 for long, nothing tells */
+/* The recorder was killed: 50 may have run on CPU 1 for long, no event tells */
 static void killed(void)
 {
 	fx_open(&fx, 1, 10 * MS, 0, NULL);
@@ -177,10 +182,7 @@ static void killed(void)
 	change(0, 4010 * MS, 0, 0, 200);
 }
 
-/*
- * The same, and no interrupt; switches are not selected any more from 3 s on, which is long after
- * CPU 1's end
- */
+/* As killed, without the interrupt; switches are deselected at 3 s, long after the end of CPU 1 */
 static void deselected(void)
 {
 	static const unsigned int all[] = { FX_SWITCH, EV_WAKING, EV_WAKEUP, EV_IRQ, 0 };
@@ -197,7 +199,7 @@ static void deselected(void)
 	wake(0, 4010 * MS, 400, 300, 1);
 }
 
-/* A snapshot at 4 s: CPU 1 had recorded nothing after its block, or @flags say that it had */
+/* A snapshot at 4 s: CPU 1 has recorded nothing after its block, unless @flags say that it has */
 static void snapshot(unsigned int flags)
 {
 	killed();
@@ -215,7 +217,7 @@ static void open_snapshot(void)
 	snapshot(TB_TOTALS_OPEN);
 }
 
-/* @task is alone on @cpu from @from to @to, ms; the file has neither the first block nor the end */
+/* @task is alone on @cpu from @from to @to (ms); the file lacks the first block and the end */
 static void alone(unsigned int cpu, int task, uint64_t from, uint64_t to)
 {
 	fx.rings[cpu].sequence = 7;
@@ -242,7 +244,7 @@ static void apart(void)
 	alone(1, 200, 300, 400);
 }
 
-/* 300 runs for 10 ms from @ms on */
+/* 300 runs as @name for 10 ms from @ms on */
 static void run_as(const char *name, uint64_t ms)
 {
 	struct fx_switch in = fx_switch("swapper", 0, 0, name, 300);
@@ -318,7 +320,7 @@ static void interrupt(uint64_t time, unsigned int event, int32_t number)
 			    event == EV_IRQ ? sizeof(irq) : sizeof(irq.irq)));
 }
 
-/* An interrupt holds the idle CPU of a task that was woken, most of it in a softirq */
+/* A task was woken, but an interrupt holds its idle CPU, for the most part in a softirq */
 static void held(void)
 {
 	fx_open(&fx, 0, 10 * MS, 0, NULL);
@@ -334,7 +336,7 @@ static void held(void)
 	change(0, 60 * MS, 100, 1, 0);
 }
 
-/* 100 calls on CPU 1 and moves to CPU 0, where the gap ends its call */
+/* 100 is in a system call on CPU 1 and moves to CPU 0, where the gap ends the call */
 static void moved(void)
 {
 	const struct tb_gap first = { .overwritten = 5, .first = 13 * MS, .last = 40 * MS };
@@ -355,7 +357,7 @@ static void moved(void)
 	change(1, 41 * MS, 300, 1, 0);
 }
 
-/* 100 waits for a fence, the end is lost; it writes to i2c and allocates: nothing ends that */
+/* 100 waits for a fence, and the end is lost; its i2c write and its allocation have no end event */
 static void fences(void)
 {
 	static const struct fx_field wait[] = {
@@ -394,7 +396,7 @@ static void subset(void)
 	change(1, 10 * MS, 0, 0, 300);
 	change(1, 400 * MS, 300, 1, 100);
 	change(1, 500 * MS, 100, 1, 200);
-	/* runs on CPU 5, sleeps, is woken again */
+	/* 300 runs on CPU 5, sleeps, and is woken again */
 	wake(1, 1100 * MS, 200, 300, 5);
 	wake(1, 3499 * MS, 200, 300, 1);
 	change(1, 3500 * MS, 200, 1, 300);
@@ -440,7 +442,7 @@ static void finish(const char *path, bool stopped, bool breaks_off)
 	fx_free(&fx);
 }
 
-/* 20 threads, one after the other; each is woken when it is to run */
+/* 20 threads, one after the other; each is woken before it runs */
 static void crowd(void)
 {
 	int tid;

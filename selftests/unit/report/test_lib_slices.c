@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slices (userspace/analysis/slices.c) of a recording whose events are enabled and disabled meanwhile.
+ * While a user enables and disables events in a recording, slices (userspace/analysis/slices.c) end
+ * only where the recording tells: a slice without its end is marked, and none is too long.
  */
 #include "test_lib_fixture.h"
 #include "analysis/slices.h"
@@ -64,7 +65,7 @@ static void put_switch(struct fx *fx, uint64_t time, int from, int to)
 	fx_composite(fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event));
 }
 
-/* What comes of it: the slices, in the order in which they end */
+/* Compute the slices, in the order of their ends */
 static void run(struct fx *fx)
 {
 	struct tb_view view;
@@ -103,7 +104,7 @@ static void is(unsigned int at, enum slice_kind kind, uint64_t from, uint64_t to
 	CHECK_NUMBER(slices[at].depth, depth);
 }
 
-/* beginnings alone, for a while: they nest in nothing, and nothing nests in them */
+/* Ends are not recorded for a while: beginnings are single points, and nothing nests in them */
 static void test_ends_come_later(void)
 {
 	struct fx fx;
@@ -116,7 +117,7 @@ static void test_ends_come_later(void)
 	put(&fx, TIMER_ENTRY, 2200, 236);
 	put(&fx, FX_SYS_ENTER, 2300, 5);
 	put(&fx, IRQ_ENTRY, 2400, 2);
-	/* the end of what began before */
+	/* the end of the call that began before the change */
 	put(&fx, SYS_EXIT, 3100, 5);
 	put(&fx, IRQ_ENTRY, 3200, 3);
 	put(&fx, TIMER_ENTRY, 3300, 236);
@@ -132,7 +133,7 @@ static void test_ends_come_later(void)
 	is(5, SLICE_IRQ, 3200, 3500, SLICE_WHOLE, 0);
 }
 
-/* one kind of interrupt has its end, the other has not */
+/* The end of one kind of interrupt is recorded, that of the other is not */
 static void test_each_kind(void)
 {
 	struct fx fx;
@@ -149,7 +150,7 @@ static void test_each_kind(void)
 	is(1, SLICE_IRQ, 2200, 2300, SLICE_WHOLE, 0);
 }
 
-/* what is open when ends are disabled: of the call it is known that it lasted until then */
+/* Ends are disabled while slices are open: the system call is known to last until then */
 static void test_ends_go(void)
 {
 	struct fx fx;
@@ -169,7 +170,7 @@ static void test_ends_go(void)
 	is(0, SLICE_SYSCALL, 2100, 3000, SLICE_UNENDED, 0);
 	is(1, SLICE_IRQ, 2200, 2200, SLICE_UNENDED, 0);
 	is(2, SLICE_RUN, 2050, 3100, SLICE_WHOLE, 0);
-	/* who runs is not recorded any more */
+	/* switches are not recorded any more */
 	is(3, SLICE_RUN, 3100, 4000, SLICE_UNENDED, 0);
 	CHECK_NUMBER(slices[4].kind, SLICE_OFF);
 	CHECK_NUMBER(slices[5].kind, SLICE_OFF);
@@ -177,7 +178,7 @@ static void test_ends_go(void)
 	CHECK_NUMBER(slices[4].end, 4000);
 }
 
-/* the record of a change is written just before the change takes effect */
+/* The kernel writes the record of a change just before the change takes effect */
 static void test_change_comes_late(void)
 {
 	struct fx fx;
@@ -191,7 +192,7 @@ static void test_change_comes_late(void)
 	put(&fx, TIMER_EXIT, 3010, 236);
 	put(&fx, TIMER_ENTRY, 3020, 236);
 	put(&fx, TIMER_EXIT, 3030, 236);
-	/* its end is recorded again only after the next change */
+	/* the end is recorded again only after the next change */
 	put(&fx, IRQ_ENTRY, 3040, 1);
 	put(&fx, IRQ_EXIT, 4100, 1);
 	run(&fx);
@@ -201,7 +202,7 @@ static void test_change_comes_late(void)
 	is(2, SLICE_IRQ, 3040, 3040, SLICE_UNENDED, 0);
 }
 
-/* a recording that does not say: as ever */
+/* A recording without records of selections: all events count as selected */
 static void test_not_told(void)
 {
 	struct fx fx;
@@ -221,7 +222,7 @@ static void test_not_told(void)
 	is(2, SLICE_SYSCALL, 2500, 2600, SLICE_UNENDED, 0);
 }
 
-/* what the library says of it: changes once, damaged records not at all */
+/* The library returns each change once, and no damaged record */
 static void test_changes(void)
 {
 	static const struct tb_selection damaged = { .first = 64, .count = 1000 };
@@ -251,11 +252,11 @@ static void test_changes(void)
 }
 
 static const struct test tests[] = {
-	{ "ends that come later", test_ends_come_later },
+	{ "ends that are recorded later", test_ends_come_later },
 	{ "each kind of interrupt", test_each_kind },
-	{ "ends that go", test_ends_go },
+	{ "ends that are disabled", test_ends_go },
 	{ "a change that takes effect late", test_change_comes_late },
-	{ "a recording that does not say", test_not_told },
+	{ "a recording without selections", test_not_told },
 	{ "changes of the selection", test_changes },
 };
 

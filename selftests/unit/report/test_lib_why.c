@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time of a thread is its own (userspace/analysis/why.c): a TID that the kernel gives to another
- * thread begins a new one, and `why` adds no unknown time.  If this is broken, `why` adds the waits
- * of one program to those of another.
+ * `why` explains the time of one thread (userspace/analysis/why.c): when the kernel gives a TID to
+ * another thread, a new one begins, and no unknown time is added. If this fails, `why` adds the
+ * waits of one program to those of another.
  */
 #include "analysis/why.h"
 #include "test_lib_fixture.h"
@@ -22,7 +22,7 @@ static void begin(void)
 
 static void switch_to(uint64_t time, int from, int64_t state, int to)
 {
-	/* names are those of the thread records */
+	/* the thread records have the names */
 	struct fx_switch event = fx_switch("", from, state, "", to);
 
 	assert(fx_composite(&fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event)));
@@ -71,7 +71,7 @@ static void check_thread(size_t index, uint32_t tid, const char *comm, uint64_t 
 	CHECK_NUMBER(times[2], off);
 }
 
-/* The first thread 100 ends in state @state; @told: there are records of threads */
+/* The first thread 100 ends in @state; @told: the trace has records of threads */
 static void two_lives(int64_t state, bool told)
 {
 	begin();
@@ -118,7 +118,7 @@ static void ends_and_begins(void)
 	end();
 }
 
-/* The switch in which it ended was not recorded: it had slept, as far as the trace tells */
+/* The switch with which it ended is missing: as far as the trace tells, it sleeps */
 static void only_begins(void)
 {
 	two_lives(SLEEPS, true);
@@ -128,7 +128,7 @@ static void only_begins(void)
 	end();
 }
 
-/* There was no room for records of threads */
+/* The trace has no records of threads */
 static void only_ends(void)
 {
 	two_lives(ZOMBIE, false);
@@ -138,7 +138,7 @@ static void only_ends(void)
 	end();
 }
 
-/* Who waked a thread is who had the TID then */
+/* The waker is the thread that had the TID at that time */
 static void waker(void)
 {
 	const struct why_node *nodes;
@@ -172,7 +172,7 @@ static void waker(void)
 	end();
 }
 
-/* The recorder writes clock records after the last event, too */
+/* Clock records after the last event do not make the time longer */
 static void last_clock_record(void)
 {
 	uint64_t from, to;
@@ -196,8 +196,8 @@ static void last_clock_record(void)
 
 static const struct test tests[] = {
 	{ "a TID that another thread gets", ends_and_begins },
-	{ "the same, where the end is missing", only_begins },
-	{ "the same, where records of threads are missing", only_ends },
+	{ "a TID that another thread gets, without the end of the first", only_begins },
+	{ "a TID that another thread gets, without records of threads", only_ends },
 	{ "a waker whose TID another thread gets", waker },
 	{ "nothing is known after the last event", last_clock_record },
 };

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-The page of "tracebuf report --html", in Chromium: run by test_page.sh.
-
-What the page shows is compared with what "report" and "print" say of the same trace; what it does is
-tried with a mouse and keys that the browser cannot tell from real ones.
+The page of "tracebuf report --html" in Chromium shows what "report" and "print" say of the trace,
+and can be used with a mouse and keys, which the browser takes for real ones. test_page.sh runs
+this.
 """
 import json
 import os
@@ -46,14 +45,14 @@ def same(have, wanted, what):
 
 
 def test(name):
-    """Run what follows, and say how it went"""
+    """Run the function as a test, and print the result."""
     def run(function):
         global count, failed
         count += 1
         try:
             function()
             print(f'ok {count} - {name}', flush=True)
-        except Exception as error:      # whatever goes wrong is that test's failure
+        except Exception as error:      # any error is a failure of the test
             failed += 1
             print('\n'.join(f'# {line}' for line in f'{type(error).__name__}: {error}'.splitlines()))
             print(f'not ok {count} - {name}', flush=True)
@@ -67,7 +66,7 @@ def tool(*arguments, program=TRACEBUF):
 
 
 class Browser:
-    """Chromium with one page in it"""
+    """Chromium with one page."""
 
     def __init__(self, directory):
         options = Options()
@@ -103,7 +102,7 @@ class Browser:
         raise Wrong(f'not within {PATIENCE} s: {what}')
 
     def frames(self):
-        """What is to be drawn has been"""
+        """Wait until everything has been drawn."""
         self.driver.execute_async_script(
             'const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))')
 
@@ -116,7 +115,7 @@ class Browser:
         self.frames()
 
     def quiet(self):
-        """No complaint, and no request but for the page itself"""
+        """The console has no message, and the page has loaded nothing but itself."""
         same([entry['message'] for entry in self.driver.get_log('browser')], [], 'console')
         asked = []
         for entry in self.driver.get_log('performance'):
@@ -131,7 +130,7 @@ class Browser:
                        'return [b.left, b.top, b.width, b.height]')
 
     def mouse(self, x, y):
-        """Chain of actions that begins at @x, @y of the lanes"""
+        """A chain of actions that begins at @x, @y of the lanes."""
         left, top, _, _ = self.box()
         actions = ActionChains(self.driver, duration=0)
         actions.w3c_actions.pointer_action.move_to_location(round(left + x), round(top + y))
@@ -159,7 +158,7 @@ def near(a, b, what, by=1e-6):
 
 
 def text_rows(report):
-    """Tables of the text, by section: {id: [[cell, ...], ...]}"""
+    """The tables of the text report: {section: [[cell, ...], ...]}."""
     tables, rows = {}, None
     for line in report.splitlines():
         heading = re.fullmatch(r'\S.* \[([a-z-]+)\]', line)
@@ -175,7 +174,7 @@ def plain(text):
 
 
 def wide_slice(browser, kind, least=60):
-    """Where a slice of a row of that kind is on the canvas: [x, y, index], with the view around it"""
+    """Show a long slice of a row of @kind; its place on the canvas: [x, y, index]."""
     return browser.js('''
         const [kind] = arguments, { view, viewport, drawing, model } = tracebuf;
         const row = model.rows.find((r) => r.kind === kind && r.count > 4);
@@ -261,14 +260,14 @@ def run(directory, browser):
                 continue
             lines = [' '.join(words) for words in text[section['id']][1:]]
             for shown in cells:
-                # columns that say nothing are left out of the text
+                # the text leaves out columns without information
                 words = [plain(t) for _, t in shown]
                 line = lines.pop(0)
                 want(all(word in line for word in words if word not in ('-', '0', '')), section['id'], words, line)
                 compared += 1
         want(compared > 250, 'rows compared:', compared)
 
-    @test('the timeline has the times that the report has')
+    @test('the timeline has the times of the report')
     def _():
         cpus = browser.js('return tracebuf.model.cpus.map((c) => [c.cpu, c.run.busy(-1e18, 1e18), '
                           'c.softirq.busy(-1e18, 1e18)])')
@@ -309,12 +308,12 @@ def run(directory, browser):
             return counts''')
         want(printed['sched:sched_wakeup'] > 1000, printed)
         same(shown['sched:sched_wakeup'], printed['sched:sched_wakeup'], 'wake-ups')
-        # every beginning is a slice, also those whose end is lost
+        # every beginning is a slice, even if its end is lost
         same(shown['irq'], printed['irq:irq_handler_entry'], 'interrupts')
         same(shown['call'], printed['raw_syscalls:sys_enter'], 'calls')
         same(shown['lost'], 2, 'losses')
 
-    @test('the wheel zooms where the pointer is')
+    @test('the wheel zooms at the pointer')
     def _():
         browser.js('tracebuf.viewport.fit()')
         _, _, width, height = browser.box()
@@ -447,11 +446,11 @@ def run(directory, browser):
         browser.js("document.querySelector('#table-latency-worst button.link').click()")
         browser.frames()
         low, high = browser.js('return tracebuf.drawing.range')
-        # that is when it ran at last
+        # the latest time at which it ran
         want(abs(report['begin'] + high - column('latency-worst', 'time')[0]) < 2, high)
         near(high - low, column('latency-worst', 'latency')[0], 'as long as it lasted')
 
-    @test('a time of a series leads to its bucket, one of losses to where they were')
+    @test('the time of a series leads to its bucket, that of a loss to its place')
     def _():
         def leads(section, name, row=0):
             browser.js('''document.querySelectorAll(`#table-${arguments[0]} tbody tr`)[arguments[2]].cells[
@@ -579,12 +578,12 @@ def run(directory, browser):
                      [['running', 0, 9], ['unknown', 9, 11]]], 'states')
         losses = 'return tracebuf.model.losses.map((l) => l.map((t) => Math.round(t / 1e6)))'
         same(browser.js(losses), [[2, 11]], 'losses')
-        # nor in a part that ends before the trace tells of that
+        # the same in a part that ends before the record of the loss
         browser.load(page_of(directory / 'frozen.tbuf', '--to', '+0.0095')[0])
         same(browser.js(losses), [[2, 9]], 'losses of a part')
         browser.quiet()
 
-    @test('what is left out is told: --max-events')
+    @test('--max-events: the page says what it leaves out')
     def _():
         page, said = page_of(busy, '--max-events', 5000)
         want('the timeline ends after' in said, said)
@@ -671,7 +670,7 @@ def run(directory, browser):
             return [of('waits'), drawing.colours.runnable, of('runs').length]""")
         same([colours[0], colours[2] > 1], [[colours[1]], True], 'colours')
 
-    @test('--why: what cannot be shown makes no page')
+    @test('--why: unknown threads and too few events are errors')
     def _():
         page = directory / 'nothing.html'
         for chosen, status, said in (

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The page of "tracebuf report --html" in a browser without a screen: test_page.py does it, this looks
-# for what it needs.
+# The page of "tracebuf report --html" in a headless browser: this script looks for what it needs
+# and runs test_page.py.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), TRACEBUF_FAST (without), PAGE_TRACE (page_trace.c); chromium,
-# chromedriver, python3-selenium.
+# Needs: TRACEBUF (the tool, with sanitizers), TRACEBUF_FAST (without), PAGE_TRACE (page_trace.c);
+# chromium, chromedriver, python3-selenium.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,7 @@ skip_all()
 for need in chromium chromedriver; do
 	command -v $need >/dev/null || skip_all "needs $need"
 done
-# Debian's package is for Debian's python3, which need not be the first
+# Debian's selenium is for Debian's python3, which may not be the first in PATH
 for p in python3 /usr/bin/python3; do
 	[ -n "$python" ] || ! $p -c 'import selenium' 2>/dev/null || python=$p
 done

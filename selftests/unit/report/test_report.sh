@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "tracebuf report" and "tracebuf diff": every figure worked out once more from the events, in Python;
-# parts of traces; traces that break off, have losses, or nothing to say; how the text looks.
+# A user can trust every figure of "tracebuf report" and "tracebuf diff": Python computes each again
+# from the events, for whole traces, parts, and traces that break off, have losses or no events. The
+# text fits a terminal, and says what is unknown.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for traces; TEST_EXPORT
 # (test_export.c) for more, if it could be built.
@@ -18,12 +19,12 @@ TEST_EXPORT=${TEST_EXPORT:-test_export}
 REPORT_TRACE=${REPORT_TRACE:-report_trace}
 begin python3 "$TRACEBUF" "$REPORT_TRACE"
 
-# figures TRACE [OPTIONS OF REPORT]: is each as the events have it?
+# figures TRACE [OPTIONS OF REPORT]: each figure follows from the events
 figures()
 {
 	trace=$1
 	shift
-	# what chooses among events is for print, too; what chooses among figures for the check
+	# options of time are for print as well; others are for the check
 	options='' others='' cut='' want=0 top=''
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -38,7 +39,7 @@ figures()
 	done
 	# shellcheck disable=SC2086 # several words
 	"$TRACEBUF" print -v --jsonl $options "$trace" >events.jsonl 2>said
-	# what is missing in a part may be told behind it
+	# losses in a part may be reported after it
 	"$TRACEBUF" print -v --jsonl "$trace" 2>said | grep '"type":"lost"' >gaps.jsonl
 	# shellcheck disable=SC2086
 	"$TRACEBUF" report --json $options $others ${top:+--top $top} "$trace" >made.json 2>said
@@ -47,13 +48,13 @@ figures()
 	python3 "$here/report_check.py" events.jsonl made.json --gaps gaps.jsonl $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
 }
 
-# a note of the text
+# notes TRACE NOTE: the text of the report has the note
 notes()
 {
 	"$TRACEBUF" report --width 1000 "$1" | grep -qF -- "$2"
 }
 
-# compared_part ROW: options of report for the part of a trace that d.json is about
+# compared_part ROW: print the report's options for the part of a trace that d.json compares
 compared_part()
 {
 	python3 -c '
@@ -64,7 +65,7 @@ print(f"--from {row[1] // second}.{row[1] % second:09}",
       f"--to {(row[2] + 1) // second}.{(row[2] + 1) % second:09}")' "$1"
 }
 
-# differences A B [--same]
+# differences A B [--same]: the differences follow from the reports
 differences()
 {
 	a=$1 b=$2
@@ -83,7 +84,7 @@ differences()
 figures "$golden/kernel.tbuf"
 result $? "figures of a trace with losses"
 figures "$golden/user.tbuf"
-result $? "figures of a trace of programs, records of which are missing"
+result $? "figures of a trace of programs with missing records"
 for choice in '--cpu 0' '--cpu 3' '--tid 100' '--tid 101' '--pid 100' \
 	'--comm worker' '--from 1.000002' '--to 2' \
 	      '--from +0.000001 --to 2.0000007'; do
@@ -102,14 +103,14 @@ if command -v "$TEST_EXPORT" >/dev/null; then
 	"$TEST_EXPORT" big big.tbuf 6000 >/dev/null && figures big.tbuf
 	result $? "figures of many events"
 	"$TEST_EXPORT" requests requests.tbuf 6000 40 >/dev/null && figures requests.tbuf
-	result $? "figures of requests that collide, in pieces, put back"
+	result $? "figures of requests that collide, complete in parts, are requeued"
 	"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null && figures threads.tbuf
 	result $? "figures of many threads"
 	"$TEST_EXPORT" waits waits.tbuf 4000 >/dev/null && figures waits.tbuf && figures waits.tbuf --top 100
 	result $? "figures of waits of all lengths, with losses"
 	differences "$golden/kernel.tbuf" make.tbuf && differences make.tbuf edges.tbuf &&
 		differences edges.tbuf extras.tbuf
-	result $? "what differs between traces"
+	result $? "differences between traces"
 	differences big.tbuf big.tbuf --same
 	result $? "a long trace does not differ from itself"
 
@@ -120,12 +121,12 @@ if command -v "$TEST_EXPORT" >/dev/null; then
 		figures cut.tbuf --cut || good=no
 	done
 	[ $good = yes ] && notes cut.tbuf "The file breaks off"
-	result $? "a trace that breaks off: until there, and told"
+	result $? "a trace that breaks off: figures up to there, and a message"
 else
 	skip "figures of more traces" "no $TEST_EXPORT"
 fi
 
-# value FILE SECTION COLUMN [OPTIONS OF REPORT]: of the first row
+# value FILE SECTION COLUMN [OPTIONS OF REPORT]: print a value of the first row
 value()
 {
 	# shellcheck disable=SC2086 # several words
@@ -136,30 +137,30 @@ print(section["rows"][0][[c["id"] for c in section["columns"]].index(sys.argv[2]
 }
 
 "$REPORT_TRACE" late late.tbuf && figures late.tbuf
-result $? "figures of times as late as they can be"
+result $? "figures of the latest possible times"
 "$REPORT_TRACE" clock clock.tbuf && figures clock.tbuf &&
 	notes clock.tbuf "time goes back before 2 events" && [ "$(value clock.tbuf offcpu-sleeping time)" = 3000000 ]
-result $? "clock records by which time goes back: nothing takes less than no time, and it is told"
+result $? "clock records that go back: no negative durations, and a message"
 
 "$REPORT_TRACE" gap gap.tbuf && figures gap.tbuf && [ "$(value gap.tbuf latency total)" = 150000000 ] &&
 	[ "$(value gap.tbuf latency uncertain)" = 1 ]
-result $? "what lasted while events of another CPU are missing is not certain"
+result $? "spans over a gap of another CPU are not certain"
 figures gap.tbuf --to 3.7 && [ "$(value gap.tbuf latency uncertain '--to 3.7')" = 1 ] &&
 	"$TRACEBUF" report --to 3.7 gap.tbuf | grep -q "the record of that is not in the chosen part"
-result $? "nor if the part ends before that is told"
-# CPU 0 runs for 10 ms; then its ring is full, and nothing is known for 990 ms
+result $? "nor if the part ends before the record of the gap"
+# CPU 0 runs for 10 ms; then its ring is full, and it is unknown for 990 ms
 "$REPORT_TRACE" frozen frozen.tbuf && figures frozen.tbuf && [ "$(value frozen.tbuf cpu busy)" = 10000000 ] &&
 	[ "$(value frozen.tbuf cpu idle)" = 0 ] && [ "$(value frozen.tbuf cpu unknown)" = 990000000 ] &&
 	[ "$(value frozen.tbuf losses lost)" = 1000 ] &&
 	! "$TRACEBUF" report frozen.tbuf | grep -qi 'nothing is missing'
 result $? "a CPU is not idle after the end of its ring"
-# until the last event before that, at 0.9
+# until the last event before 0.95, at 0.9
 [ "$(value frozen.tbuf cpu idle '--to 0.95')" = 0 ] && [ "$(value frozen.tbuf cpu unknown '--to 0.95')" = 880000000 ] &&
 	[ "$(value frozen.tbuf cpu busy '--to 0.95')" = 10000000 ]
 result $? "nor does its last task run on in a part that ends before the recording does"
 "$REPORT_TRACE" cut quiet.tbuf && figures quiet.tbuf --cut
 result $? "run queues of a file that breaks off after a CPU has been idle"
-# use_of TRACE BUSY UNKNOWN: of CPU 1, in ms
+# use_of TRACE BUSY UNKNOWN: CPU 1 has these times, in ms
 use_of()
 {
 	"$TRACEBUF" report --json "$1" | python3 -c '
@@ -175,8 +176,8 @@ assert have == [int(ms) for ms in sys.argv[1:]], have' "$2" "$3"
 result $? "where the recorder was killed, a CPU is not busy up to the end of the file"
 "$REPORT_TRACE" quiet quiet.tbuf && use_of quiet.tbuf 3990 10 &&
 	"$REPORT_TRACE" open open.tbuf && use_of open.tbuf 20 3980
-result $? "of a snapshot a CPU is known until it began, if it recorded nothing more"
-# shares TRACE [OPTIONS]: tid and share of each task, in ppm, in order of tid
+result $? "a CPU without further events is known until the snapshot began"
+# shares TRACE [OPTIONS]: print tid and share in ppm of each task, in order of tid
 shares()
 {
 	"$TRACEBUF" report --json "$@" | python3 -c '
@@ -205,13 +206,13 @@ result $? "two snapshots of the same load do not differ"
 result $? "CPUs that have no time in common are not compared"
 "$REPORT_TRACE" half half.tbuf && figures half.tbuf &&
 	[ "$(shares half.tbuf)" = '(100, 600000) (200, 400000)' ]
-result $? "shares of a trace that has half of its events"
+result $? "shares of a trace that lacks half of its events"
 "$REPORT_TRACE" unselected unselected.tbuf &&
 	figures unselected.tbuf --unselected 1060000000-2060000000 &&
 	[ "$(shares unselected.tbuf)" = \
 		'(50, 500000) (100, 600000) (200, 400000) (300, 500000)' ]
-result $? "shares of a trace in which switches are not recorded for a time"
-# instead TRACE: the time of what ran while the task waited that waited longest
+result $? "shares of a trace with a span without switches"
+# instead TRACE: print what ran during the longest wait, with times
 instead()
 {
 	"$TRACEBUF" report --json "$1" | python3 -c '
@@ -225,20 +226,20 @@ result $? "what ran instead is the interrupt that held an idle CPU"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"
-result $? "who is woken twice has run in between, unseen"
+result $? "a thread that is woken twice has run in between, unseen"
 "$REPORT_TRACE" gaps gaps.tbuf 500 && figures gaps.tbuf && figures gaps.tbuf --top 100
 result $? "many gaps, many of equal length"
 
-# ---- what is not known ----
+# ---- unknown things ----
 
 "$TRACEBUF" report --from 1000 "$golden/kernel.tbuf" >text 2>said
 [ $? = 1 ] && [ ! -s text ] && grep -q 'holds no such event in that time' said
-result $? "a choice of nothing is no report, and says so"
-# its durable block alone
+result $? "options that select nothing make no report, and a message"
+# only the durable block of the trace
 head -c 16384 "$golden/kernel.tbuf" >durable.tbuf && "$TRACEBUF" report durable.tbuf >text &&
 	grep -q 'There is no sched_switch in this trace: CPU use needs -e' text &&
 	"$TRACEBUF" report --json durable.tbuf | python3 -m json.tool >/dev/null
-result $? "a trace without events says that nothing is known"
+result $? "a trace without events: the report says that nothing is known"
 
 : >empty.tbuf
 "$TRACEBUF" report empty.tbuf >text 2>said
@@ -250,15 +251,15 @@ notes "$golden/user.tbuf" "There is no sched_switch in this trace: CPU use needs
 	notes "$golden/user.tbuf" "There is no block_rq_issue in this trace: block I/O latency needs -e block:block_rq_issue." &&
 	notes "$golden/kernel.tbuf" "Events are missing:" &&
 	notes "$golden/kernel.tbuf" "calls have no end in the trace"
-result $? "what is missing is named, and what would help"
+result $? "the report names missing events, and the options that record them"
 "$REPORT_TRACE" deselected deselected.tbuf &&
 	notes deselected.tbuf "irq_handler_entry was recorded, and did not occur." &&
 	notes deselected.tbuf "There is no irq_handler_exit in this trace: irq time needs -e"
-result $? "what did not occur is not to be recorded"
+result $? "the report does not ask for events that did not occur"
 
 "$TRACEBUF" diff "$golden/kernel.tbuf" "$golden/user.tbuf" >text 2>said &&
 	grep -q 'B cannot be compared: record it with -e sched_switch' text
-result $? "what cannot be compared is named"
+result $? "diff names what cannot be compared"
 
 # ---- findings ----
 
@@ -271,7 +272,7 @@ for trace in "$golden/kernel.tbuf" "$golden/user.tbuf" ./*.tbuf; do
 	sed 's/^/# /' said
 done
 [ $good = yes ]
-result $? "what stands out is what the tables say"
+result $? "findings follow from the tables"
 
 good=yes
 : >all
@@ -287,29 +288,29 @@ for pair in 'one half' 'half other' 'half unselected' 'unselected killed' \
 done
 [ $good = yes ] && "$TRACEBUF" diff half.tbuf one.tbuf |
 	grep -q 't200 runs 2.5 times as long: 400 ms -> 1.00 s'
-result $? "what has changed is what the tables say"
+result $? "findings of diff follow from its tables"
 
-# ---- what is concluded ----
+# ---- verify --analysis ----
 
 good=yes
 for trace in "$golden/kernel.tbuf" "$golden/user.tbuf" ./*.tbuf; do
 	[ -s "$trace" ] && [ "$trace" != ./big.tbuf ] || continue
 	"$TRACEBUF" verify --analysis "$trace" >said 2>&1
 	grep -q 'analyses: .* 0 invariants violated\|analyses: none, because the trace has no sched_switch' said && continue
-	# no file at all, or one without a recording
+	# no file, or a file without a recording
 	grep -q 'analyses:\|Sanitizer' said || continue
 	echo "# $trace:"
 	sed 's/^/# /' said
 	good=no
 done
 [ $good = yes ]
-result $? "what is concluded adds up"
+result $? "conclusions add up"
 if [ -s big.tbuf ]; then
-	# its threads are on four CPUs at a time, which 'report' adds up
+	# its threads are on four CPUs at a time, which the report adds up
 	"$TRACEBUF" verify --analysis -q big.tbuf >text 2>said
 	[ $? -eq 1 ] && [ ! -s text ] &&
 		grep -q "big.tbuf: thread 100, from .* running by 'why': [0-9]* ns, by 'report': " said
-	result $? "what does not add up is told"
+	result $? "verify reports conclusions that do not add up"
 fi
 
 # ---- text ----
@@ -327,7 +328,7 @@ result $? "no line of the text is longer than 80"
 "$TRACEBUF" report --width 200 --section syscalls --top 2 "$golden/kernel.tbuf" >text
 [ "$(sed -n 1p text)" = "System calls [syscalls]" ] && [ "$(grep -c ' ns' text)" -eq 2 ] &&
 	grep -q '2 of [0-9]* calls are shown' text
-result $? "one section, as many rows as asked for"
+result $? "one section, with as many rows as asked for"
 
 "$TRACEBUF" report --top 1 --json "$golden/kernel.tbuf" | python3 -c '
 import json, sys
@@ -353,11 +354,11 @@ for line in [*open("text"), ""]:
         checked += most / 4 < count < most / 2
     bars = []
 assert checked' 2>said || { sed 's/^/# /' said; false; }
-result $? "bars of a histogram are as long as their counts, however wide the text"
+result $? "bars of a histogram have the length of their counts, at any width"
 
-# ---- what was typed wrong ----
+# ---- errors ----
 
-# wrong STATUS MESSAGE ARGUMENT...
+# wrong STATUS MESSAGE ARGUMENT...: the command exits with STATUS and MESSAGE, and prints nothing
 wrong()
 {
 	want=$1 message=$2
@@ -377,12 +378,12 @@ wrong 2 "there is no section 'latenzy'; did you mean latency?" report --section 
 	wrong 1 "there is no number 3" report -r 3 "$golden/kernel.tbuf" &&
 	wrong 2 "two files are compared, not 1" diff "$golden/kernel.tbuf" &&
 	wrong 1 "nothing.tbuf" diff "$golden/kernel.tbuf" nothing.tbuf
-result $? "what is wrong on the command line is said"
+result $? "wrong command lines"
 
 if [ -w /dev/full ]; then
 	"$TRACEBUF" report "$golden/kernel.tbuf" >/dev/full 2>said
 	[ $? -eq 1 ] && grep -q 'standard output could not be written' said
-	result $? "a full disk is told"
+	result $? "a full disk is an error"
 else
 	skip "a full disk is told" "no /dev/full"
 fi

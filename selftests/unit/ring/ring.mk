@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tests of module/ring/*.c in user space: the same files as in the module, with a hook before
-# every access to shared memory.  To be included by a Makefile in the top directory, or alone:
+# The tests of module/ring/*.c in user space: the files of the module, with a hook before every
+# access to shared memory.  A Makefile in the top directory includes this, or:
 #
 #	make -f selftests/unit/ring/ring.mk check-ring
 #
-# ring/ has objects with the address and undefined behaviour sanitizers, fast/ without: the
-# explorer runs millions of executions.  stress_ring_signals is native: as the kernel's code.
-# RING_SECONDS: for how long, 5 if it is not said.  RING_OLD: how many loads more see older values
-# in test_ring_weak, none if it is not said.
+# RING_O has ring/, objects with the address and undefined behaviour sanitizers, and fast/, objects
+# without, because the explorer runs millions of executions.  stress_ring_signals is native code, as
+# in the kernel.  RING_SECONDS: its duration, 5 by default.  RING_OLD: how many more loads may see
+# older values in test_ring_weak, none by default.
 
 RING_O		?= build/unit
 RING_CC		?= $(CC)
-# the same programs wherever the tree is: known.py goes by their contents
+# reproducible programs wherever the tree is: known.py compares their contents
 RING_BARE	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing \
 		   -ffile-prefix-map=$(CURDIR)=. -DTB_RING_PATHS -Iuapi $(RING_EXTRA)
 RING_BASE	:= $(RING_BARE) -DTB_RING_HOOKS -Iselftests/unit/ring
@@ -28,7 +28,7 @@ RING_TESTS	:= $(addprefix $(RING_O)/,$(RING_BEHAVIOUR) test_ring_damage test_rin
 # the longest first
 RING_RUNS	:= $(addprefix run-,test_ring_explore test_ring_explore_san test_ring_weak \
 		   $(RING_BEHAVIOUR) test_ring_damage test_ring_threads)
-# for what does the same in each run: does not run again what has passed
+# known.py does not run a deterministic test again that has passed
 RING_KNOWN	:= scripts/lib/known.py
 
 .PHONY: ring-tests check-ring check-ring-tests check-ring-mutants ring-runs $(RING_RUNS)
@@ -65,7 +65,7 @@ $(RING_O)/test_ring_explore_san: $(patsubst %,$(RING_O)/ring/%.o,test_ring_explo
 		$(RING_PARTS))
 	$(RING_CC) $(RING_SAN) -o $@ $^
 
-# what it says to the compiler is not for the thread sanitizer: the test has those functions
+# -fsanitize=thread makes the compiler call functions at each access, which ring_weak.c defines
 RING_WEAK	:= $(RING_BASE) -DTB_RING_WEAK -Iselftests/unit/ring/weak -Imodule
 
 $(RING_PARTS:%=$(RING_O)/weak/%.o): $(RING_O)/weak/%.o: $(RING_DIR)/%.c $(RING_DEPS)
@@ -97,7 +97,7 @@ $(RING_O)/test_ring_threads: selftests/unit/ring/test_ring_threads.c $(RING_NATI
 
 check-ring: check-ring-tests check-ring-mutants
 
-# the results of each in one piece, side by side; signals want the processors for themselves
+# tests side by side, then the signals alone, which need the processors for themselves
 check-ring-tests: ring-tests
 	@s=0; $(MAKE) -s -f selftests/unit/ring/ring.mk -j2 -k -Otarget ring-runs || s=1; \
 		$(RING_O)/stress_ring_signals $(or $(RING_SECONDS),5) || s=1; exit $$s

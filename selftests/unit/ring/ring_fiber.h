@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * One fiber beside main(): runs until it pauses, and goes on there when it is resumed.
- */
+/* One fiber beside main(): it runs until it pauses, and continues there when it is resumed. */
 #ifndef RING_FIBER_H
 #define RING_FIBER_H
 
@@ -22,7 +20,7 @@ static const void *main_stack __attribute__((unused));
 static size_t main_stack_size __attribute__((unused));
 
 #ifdef __x86_64__
-/* pushes what a call must keep, changes stacks, pops it there */
+/* Push the registers that a call preserves, switch stacks, pop them there */
 void fiber_switch(void **save, void *to);
 asm(".text\n"
     "fiber_switch:\n"
@@ -58,13 +56,13 @@ static void fiber_init(void (*run)(void))
 }
 #endif
 
-/* the first thing that @run of fiber_init() does */
+/* @run of fiber_init() must call this first */
 static void fiber_entered(void)
 {
 	__sanitizer_finish_switch_fiber(NULL, &main_stack, &main_stack_size);
 }
 
-/* lets it run on until it pauses */
+/* Let the fiber run until it pauses */
 static void fiber_resume(void)
 {
 	void *fake;
@@ -74,7 +72,7 @@ static void fiber_resume(void)
 	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
 }
 
-/* by the fiber: back to main() */
+/* Called by the fiber: back to main() */
 static void fiber_pause(void)
 {
 	void *fake;

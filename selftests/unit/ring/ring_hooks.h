@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the ring calls of its surroundings, for programs that have no use for it: nobody
- * sleeps, no header is kept up, every ring has buffers.
- */
+/* The functions that the ring calls (module/ring/hooks.h), for tests in which they do nothing. */
 #ifndef RING_HOOKS_H
 #define RING_HOOKS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * KTAP output for the tests of the ring.
- */
+/* KTAP output for the tests of the ring. */
 #ifndef RING_KTAP_H
 #define RING_KTAP_H
 
@@ -15,7 +13,7 @@ static inline void ktap_start(int plan)
 	printf("KTAP version 1\n1..%d\n", plan);
 }
 
-/* @why: NULL if it passed */
+/* @why: the error; NULL: the test passed */
 static inline void ktap_result(const char *name, const char *why)
 {
 	ktap_count++;

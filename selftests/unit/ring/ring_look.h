@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The explorer (test_ring_explore.c) with weakly ordered memory: what it tells the memory, and a
+ * For the explorer (test_ring_explore.c) with weak memory: declares what is shared, and has a
  * reader that looks at blocks while they are being written, as module/crash/panic.c does.
  */
 #ifndef RING_LOOK_H
 #define RING_LOOK_H
 
-/* Of the events that were dropped: how many do blocks up to @blocks tell of? */
+/* The number of dropped events that blocks up to @blocks report */
 static u64 ring_told(u64 blocks)
 {
 	u64 told = 0;
@@ -71,8 +71,8 @@ static void look_sync(void)
 }
 
 /*
- * What the header of a block says when its number is there, and events that have their first
- * word, must have been written before: for rings in which no block is used again.
+ * A header whose number is visible, and an event whose first word is visible, must be complete. For
+ * rings in which no buffer is used twice.
  */
 static void look(void)
 {

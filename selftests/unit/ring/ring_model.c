@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A ring under test and what must be true of it, see ring_model.h: its life, and what is
- * recorded.
- */
+/* The writers' half of ring_model.h: a ring from creation to the end, and what is recorded. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +54,7 @@ void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b)
 		model_fail(model, "buffer %td is not complete", b - r->bufs);
 }
 
-/* every ring here has buffers */
+/* All rings of these tests have buffers */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 	(void)r;
@@ -133,8 +130,8 @@ struct model *model_new(u32 nr, u32 capacity, bool overwrite)
 }
 
 /*
- * What was in the memory is not what the ring expects there; within one recording stale
- * contents are part of the test.
+ * Memory has contents that the ring does not expect. Within a recording stale contents are part of
+ * the test.
  */
 void model_reset(struct model *m)
 {
@@ -177,7 +174,7 @@ void model_free(struct model *m)
 
 static u64 pattern(u32 event, u32 word)
 {
-	/* as a first word it would be of lap 63, see model_check_memory() */
+	/* taken for a first word it would be of lap 63, see model_check_memory() */
 	return (u64)event << 32 | ((event * 2654435761u + word) | 0xfc000000u);
 }
 
@@ -201,7 +198,7 @@ const char *model_wrong(struct model *m, u32 id, const struct tb_element *e, u64
 	return NULL;
 }
 
-/* The event being recorded has moved head: it has its place, unless that closed a block. */
+/* The current event has moved head: note its place, unless head moved to close a block. */
 static void placed(struct model *m, u64 old, u64 head)
 {
 	struct model_event *ev = &m->events[m->current];
@@ -214,7 +211,7 @@ static void placed(struct model *m, u64 old, u64 head)
 	ev->seq = tb_head_seq(head, m->r.bufs[ev->buffer].state);
 }
 
-/* The commit of the event being recorded was counted. */
+/* The ring has counted the commit of the current event. */
 static void committed(struct model *m)
 {
 	struct model_event *ev = &m->events[m->current];
@@ -256,7 +253,7 @@ static void grow(struct model *m)
 	m->max_events *= 2;
 }
 
-/* An attempt begins: its number. */
+/* Begin an attempt; return its number. */
 static int begin(struct model *m, u32 n, bool simple)
 {
 	int id = m->nr_events++;
@@ -272,7 +269,7 @@ static int begin(struct model *m, u32 n, bool simple)
 	return id;
 }
 
-/* There was no room. */
+/* The attempt found no room. */
 static void lost(struct model *m, int id)
 {
 	if (m->events[id].fate != FATE_OPEN)
@@ -305,14 +302,14 @@ int model_reserve(struct model *m, u32 n, struct tb_slot *s)
 		lost(m, id);
 		return -1;
 	}
-	e = &m->events[id];	/* nested events may have moved it */
+	e = &m->events[id];	/* nested events may have moved the array */
 	if (s->length != n || s->element != tb_buf_element(s->buf, e->index) ||
 	    s->buf != &m->r.bufs[e->buffer] || ((e->seq ^ s->seq) & TB_HEAD_SEQ_MASK))
 		model_fail(m, "event %d: the slot is not what was reserved", id);
 	return id;
 }
 
-/* Fills in what probe.h does, in its order. */
+/* Fill in an event as probe.h does, in the same order. */
 void model_commit(struct model *m, int id, struct tb_slot *s)
 {
 	struct tb_composite *c = (struct tb_composite *)s->element;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A ring under test and what must be true of it: events with contents that
- * check themselves, a reader that verifies every block it takes, and the counts
- * kept by counting, to be compared with those of the ring.
+ * A ring under test and a model of it: events whose contents check themselves, a reader that checks
+ * every block, and counts that the model keeps itself, for comparison with the ring's.
  */
 #ifndef RING_MODEL_H
 #define RING_MODEL_H
@@ -21,20 +20,20 @@ enum model_fate {
 	FATE_DELIVERED,
 };
 
-/* one attempted event; its number is its index */
+/* An attempted event; its number is its index */
 struct model_event {
-	u64 seq;		/* block it was put in */
+	u64 seq;		/* the block that it is in */
 	u64 before, after;	/* the clock around the attempt */
-	u64 stamp;		/* its last reading while reserving */
+	u64 stamp;		/* the last reading of the clock while reserving */
 	u32 index;		/* element it starts at */
 	u32 buffer;
 	u32 length;
 	bool simple;		/* by tb_ring_simple(), else composite */
-	bool lost_told;		/* overwritten, and a block after it told */
+	bool lost_told;		/* overwritten, and a later block has reported it */
 	enum model_fate fate;
 };
 
-/* what a gap slot said */
+/* The contents of a gap slot */
 struct model_gap {
 	u64 overwritten, dropped, oversize, first, last;
 };
@@ -43,9 +42,9 @@ struct model_held {
 	u32 index;		/* buffer */
 	u32 events;
 	u64 seq;
-	u64 last_before;	/* model.last_time when it was acquired */
+	u64 last_before;	/* model.last_time when the reader acquired it */
 	struct model_gap gap;
-	void *copy;		/* of the block, to see that nobody writes to it */
+	void *copy;		/* of the block, to find writes to it */
 };
 
 struct model {
@@ -53,11 +52,11 @@ struct model {
 	void *memory;
 	u64 clock;		/* next reading */
 	u64 step;		/* from one reading to the next */
-	bool wakes;		/* tb_ring_simple() finds it halted, tb_ring_simple_slow() going */
+	bool wakes;		/* the clock is halted in tb_ring_simple(), and runs afterwards */
 
 	struct model_event *events;
 	u32 nr_events, max_events;
-	u32 *drops;		/* the dropped ones in the order in which they were counted */
+	u32 *drops;		/* numbers of dropped events, in the order of their counts */
 	u32 nr_drops;
 	u64 committed;			/* events */
 	int current;		/* event being recorded, innermost; -1: none */
@@ -65,12 +64,12 @@ struct model {
 	/* the reader's side */
 	struct model_held held[MODEL_HELD];
 	int nr_held;
-	u64 drops_told;		/* of @drops, by the blocks handed over */
-	u64 next_seq;		/* nothing below it may be handed over */
-	u64 last_time;		/* of the last event handed over */
-	u64 overwritten_told;	/* by the blocks handed over */
+	u64 drops_told;		/* how many of @drops the delivered blocks have reported */
+	u64 next_seq;		/* the lowest block that may still come */
+	u64 last_time;		/* of the last delivered event */
+	u64 overwritten_told;	/* by delivered blocks */
 	u32 unsettled;		/* tb_rd.unsettled after the last of them */
-	u64 blocks;		/* handed over and released */
+	u64 blocks;		/* delivered and released */
 	u64 delivered;
 	struct model_gap told;	/* sums over the released blocks */
 	struct model_gap last_gap;
@@ -81,18 +80,18 @@ struct model {
 
 	u64 notified;		/* calls of tb_ring_notify() */
 	u64 damaged;		/* calls of tb_ring_damaged() */
-	u32 unacquired;		/* blocks put back: order of overwriting is no longer that of age */
-	const char *error;	/* the first thing that was wrong */
+	u32 unacquired;		/* blocks put back: from then on newer blocks may go first */
+	const char *error;	/* the first error */
 	char error_text[256];
 };
 
-/* the model that clock, tid and notifications belong to */
+/* the model whose clock, tid and notifications the ring uses */
 extern struct model *model;
 
-/* what a new model's ring reads: the processor's counter, the fast way, or the kernel's clock */
+/* the clock of new models: the processor's counter (the fast path), or the kernel's clock */
 extern bool model_raw_clock;
 
-/* how often the ring's rare paths were taken */
+/* how often each rare path of the ring was taken */
 extern unsigned long model_paths[TB_PATHS];
 
 struct model *model_new(u32 nr, u32 capacity, bool overwrite);
@@ -101,32 +100,32 @@ void model_free(struct model *m);
 void model_fail(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Records the next event with @n elements, a simple one if that is one, as probe.h does; true
- * if there was room.
+ * Record the next event with @n elements as probe.h does, a simple one if @n is 1; true: there was
+ * room.
  */
 bool model_write(struct model *m, u32 n);
 bool model_simple(struct model *m);
 bool model_composite(struct model *m, u32 n);
 bool model_flush(struct model *m);
 
-/* what tb_changed_hook is to call */
+/* for tb_changed_hook */
 void model_changed(const volatile void *p, u64 old, u64 new);
 
-/* a composite event in two steps; @s for model_commit() */
+/* a composite event in two steps; @s is for model_commit() */
 int model_reserve(struct model *m, u32 n, struct tb_slot *s);
 void model_commit(struct model *m, int event, struct tb_slot *s);
 
-/* What is wrong with event @id, which is to be at @e in block @seq?  NULL: nothing. */
+/* An error in event @id, which must be at @e in block @seq; NULL: none. */
 const char *model_wrong(struct model *m, u32 id, const struct tb_element *e, u64 seq);
 
-bool model_acquire(struct model *m);		/* false if there was nothing */
-void model_release(struct model *m, int which);	/* @which: of the held, 0 the oldest */
-void model_unacquire(struct model *m);		/* the latest */
+bool model_acquire(struct model *m);		/* false: there is no block */
+void model_release(struct model *m, int which);	/* @which: of the held blocks, 0 the oldest */
+void model_unacquire(struct model *m);		/* puts the latest back */
 void model_check_held(struct model *m);
-/* what whoever looks at the memory alone would take for valid must be whole */
+/* whatever looks valid in memory must be whole: a crash may come at any moment */
 void model_check_memory(struct model *m);
 
-/* releases, flushes and reads everything, with one event to make the last losses known */
+/* Release, flush and read everything, with one more event that makes the last losses known */
 void model_drain(struct model *m);
 void model_check_accounting(struct model *m, bool drained);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader of a ring under test, see ring_model.h: every block it is handed is checked
- * to the last element, and the counts are compared.
+ * The reader's half of ring_model.h: checks every block that the ring delivers to the last element,
+ * and compares the counts.
  */
 #include <string.h>
 #include "ring_model.h"
 
-/* One event of a block; @full: its time. */
+/* Check one event of a block; @full: its time. */
 static void check_event(struct model *m, const struct tb_block *block,
 			const struct tb_element *e, u32 index, u64 full)
 {
@@ -40,7 +40,7 @@ static void check_event(struct model *m, const struct tb_block *block,
 	ev->fate = FATE_DELIVERED;
 }
 
-/* What was overwritten below @block: the gap's count and span have to cover it. */
+/* The gap of @block must cover what was overwritten before it, by count and span. */
 static void check_lost(struct model *m, const struct tb_block *block, const struct tb_gap *gap)
 {
 	u64 missing = 0;
@@ -57,8 +57,8 @@ static void check_lost(struct model *m, const struct tb_block *block, const stru
 			continue;
 		e->lost_told = true;
 		/*
-		 * The block before may have told of it, not knowing whether that was all; or
-		 * one that was put back, see tb_ring_acquire().
+		 * The block before may have reported it already, not knowing all; or a block that
+		 * was put back, see tb_ring_acquire().
 		 */
 		if ((!m->unsettled || gap->overwritten) && !m->unacquired &&
 		    (gap->first > e->stamp || gap->last < e->before))
@@ -105,8 +105,8 @@ static void check_gap(struct model *m, const struct tb_block *block, struct mode
 		model_fail(m, "gap from %llu to %llu", (unsigned long long)gap->first,
 			   (unsigned long long)gap->last);
 	/*
-	 * Also where the blocks were overwritten that told of them.  A drop has no time of its own:
-	 * it is at any reading of the clock from the beginning of the attempt to its end.
+	 * Also if the blocks that reported the drops were overwritten. A drop has no time of its
+	 * own: it is at some reading of the clock during the attempt.
 	 */
 	for (i = m->drops_told; i < m->drops_told + gap->dropped && i < m->nr_drops; i++) {
 		const struct model_event *e = &m->events[m->drops[i]];
@@ -233,7 +233,7 @@ void model_check_held(struct model *m)
 	}
 }
 
-/* Has the event that head moved to block @seq in @b with this length, and is it of this time? */
+/* Has the first event of block @seq in buffer @b this length and time? */
 static bool opened_so(const struct model *m, u32 b, u64 seq, u32 length, u64 time)
 {
 	u32 i;
@@ -247,7 +247,10 @@ static bool opened_so(const struct model *m, u32 b, u64 seq, u32 length, u64 tim
 	return false;
 }
 
-/* Whose block it is, always; which, when head is there or was: as its header says or will say. */
+/*
+ * The header names the ring at any moment, and the block as soon as head is in it: by its number,
+ * or by the number that a writer is about to write.
+ */
 static void check_memory_header(struct model *m, u32 b)
 {
 	const struct tb_block *block = m->r.bufs[b].block;
@@ -263,7 +266,7 @@ static void check_memory_header(struct model *m, u32 b)
 		model_fail(m, "a header in memory does not say whose it is");
 	if (TB_BUF_STATE(state) == TB_BUF_FREE)
 		return;
-	/* claimed: if head has moved there */
+	/* a claimed buffer counts once head has moved there */
 	if (TB_BUF_STATE(state) == TB_BUF_CLAIMED &&
 	    (tb_head_buffer(m->r.head) != b || tb_head_seq(m->r.head, state) != TB_BUF_SEQ(state)))
 		return;
@@ -278,9 +281,9 @@ static void check_memory_header(struct model *m, u32 b)
 }
 
 /*
- * A header is valid if its number is that of the state word: an opener that was interrupted
- * has not replaced the earlier one yet.  Where a composite event was reserved and not begun
- * there may be anything from an earlier lap, which may look like a first word of this one;
+ * A header is valid if its number is that of the state word: a writer that was interrupted while
+ * opening has not replaced the old one yet. A composite event that is reserved and not begun may
+ * have anything from an earlier lap in its place, which may look like a first word of this lap;
  * here it does not.
  */
 void model_check_memory(struct model *m)
@@ -303,7 +306,7 @@ void model_check_memory(struct model *m)
 			const char *why;
 
 			n = TB_HEAD_LENGTH(head);
-			/* never written in this lap, or not yet */
+			/* not written in this lap, or not yet */
 			if (TB_HEAD_SEQ(head) != seq || TB_HEAD_STRUCT(head) == TB_STRUCT_PAD)
 				break;
 			if (!n || i + n > m->r.capacity) {
@@ -372,7 +375,7 @@ void model_unacquire(struct model *m)
 
 		if (e->fate == FATE_DELIVERED && e->seq == h->seq)
 			e->fate = FATE_RECORDED;
-		/* told again, by this block or the one that comes instead */
+		/* this block or its successor reports them again */
 		if (h->gap.overwritten && e->seq < h->seq)
 			e->lost_told = false;
 	}

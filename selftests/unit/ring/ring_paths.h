@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the ring's rare paths (module/ring/paths.h) are called in the output of its tests.
- */
+/* Names of the ring's rare paths (module/ring/paths.h) in the output of its tests. */
 #ifndef RING_PATHS_H
 #define RING_PATHS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The scenarios of test_ring_explore.c.  Rings of 16-element buffers: header
- * and gap slot take 8, so an event of 8 fills a buffer.
+ * The scenarios of test_ring_explore.c.  Buffers have 16 elements: header and gap slot take 8, so
+ * an event of 8 fills a buffer.
  */
 static const struct scenario scenarios[] = {
 	/* name, buffers, overwrite, before, root, nested, reader, depth, budget, step, old */
 
-	/* writers alone */
+	/* without a reader */
 	{ "first event, overwrite", 2, true, "", "1", "18", NULL, 2, 3, 0, 0 },
 	{ "first event, drop", 2, false, "", "1", "18f", NULL, 2, 2, 0, 0 },
 	{ "event that fits, overwrite", 2, true, "1", "1", "178f", NULL, 2, 2, 0, 0 },
@@ -45,7 +45,7 @@ static const struct scenario scenarios[] = {
 	{ "round the ring while one is incomplete, drop", 3, false, "8", "3", "w", NULL, 2, 2, 0,
 	  0 },
 
-	/* and the reader */
+	/* with a reader */
 	{ "reader after a block was passed by", 3, true, "888", "38", "w", "aa", 1, 2, 0, 0 },
 	{ "reader after a block was passed by, four", 4, true, "8", "38", "w", "ar", 1, 2, 0, 0 },
 	{ "reader after the first block was passed by", 4, true, "", "38", "w", "ara", 1, 2, 0, 0 },
@@ -89,7 +89,7 @@ static const struct scenario scenarios[] = {
 	  1,
 	  2, 0, 0 },
 
-	/* drops while a block is open, and the block that tells of them is overwritten */
+	/* events are dropped while a block is open; the block that reports them is overwritten */
 	{ "reader, drops told by an overwritten block", 3, true, "19fa88", "88", "9", "ra", 1, 2,
 	  0, 0 },
 	{ "reader takes the block that drops are in", 3, true, "8", "1f8", "9", "ara", 1, 3, 0, 0 },

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The scenarios of test_ring_weak: as those of ring_scenarios.h, with a reader on another CPU that
- * sees older values, or a writer that does.  The last column: how many in an execution.
+ * The scenarios of test_ring_weak, as those of ring_scenarios.h; the reader is on another CPU, and
+ * it or the writer sees older values. The last column: how many in an execution.
  */
 static const struct scenario scenarios[] = {
 	/* name, buffers, overwrite, before, root, nested, reader, depth, budget, step, old */
 
-	/* what is in a block, and room in it */
+	/* contents of a block, and room in it */
 	{ "a block becomes ready, overwrite", 2, true, "7", "28", "", "ara", 0, 2, 0, 2 },
 	{ "a block becomes ready, drop", 3, false, "7", "28", "", "ara", 0, 2, 0, 2 },
 	{ "a block is flushed", 2, true, "83", "f1", "", "aar", 0, 2, 0, 2 },
@@ -18,7 +18,7 @@ static const struct scenario scenarios[] = {
 	{ "the last one is given back, the writer goes on", 2, false, "88aa", "81", "", "rr", 0, 2,
 	  0, 2 },
 
-	/* looking again */
+	/* a writer that looks again */
 	{ "given back while it is full", 2, false, "88a8", "81", "", "r", 0, 2, 0, 2 },
 	{ "given back while it is full, twice", 3, false, "888aa8", "88", "", "rr", 0, 2, 0, 2 },
 
@@ -36,13 +36,13 @@ static const struct scenario scenarios[] = {
 	{ "overwriting and statistics", 2, true, "87", "28", "", "s", 0, 2, 0, 2 },
 	{ "statistics, drop", 3, false, "7", "28", "", "sars", 0, 2, 0, 1 },
 
-	/* what is behind the last block */
+	/* the end of the ring after the last block */
 	{ "dropping", 1, false, "8", "81", "", "t", 0, 2, 0, 2 },
 	{ "dropping when there was room", 2, false, "8", "888", "", "t", 0, 2, 0, 2 },
 	{ "dropping, and the writer goes on", 2, false, "88a8r", "7", "", "t", 0, 3, 0, 1 },
 	{ "overwriting up to the last block", 2, true, "88", "8", "", "t", 0, 2, 0, 2 },
 
-	/* what is being written */
+	/* blocks that are being written */
 	{ "looking at events", 2, false, "1", "13", "1", "m", 1, 2, 0, 2 },
 	{ "looking at a flush", 2, false, "1", "f", "1", "m", 1, 2, 0, 2 },
 	{ "looking at a block that is opened", 2, false, "8", "31", "", "m", 0, 2, 0, 2 },

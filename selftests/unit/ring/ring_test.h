@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of the ring's behaviour have in common: expectations, a few words for what
- * they do all the time, and a main() that runs each test with either clock and compares the
- * counts at its end.
+ * For tests of the ring's behaviour: expectations, helpers, and a main() that runs each test with
+ * either clock and compares the counts at its end.
  */
 #ifndef RING_TEST_H
 #define RING_TEST_H
@@ -19,7 +18,7 @@
 			model_fail(m, "%s:%d: %s", __func__, __LINE__, #cond);	\
 	} while (0)
 
-/* The numbers side by side: worth seeing when they differ. */
+/* Show both numbers if they differ. */
 #define EXPECT_EQ(m, a, b)						\
 	do {								\
 		unsigned long long a_ = (a), b_ = (b);			\
@@ -43,7 +42,7 @@ static inline void write_many(struct model *m, u32 n, u32 count)
 		model_write(m, n);
 }
 
-/* fills the current buffer (or a new one) exactly, with simple events */
+/* Fill the current buffer, or a new one, exactly, with simple events */
 static inline void fill(struct model *m)
 {
 	u32 index = m->r.head & TB_HEAD_INDEX_MASK;
@@ -56,7 +55,7 @@ static inline u32 used(struct model *m)
 	return m->r.head & TB_HEAD_INDEX_MASK;
 }
 
-/* a test returns its model, drained and compared afterwards */
+/* A test returns its model, which main() drains and compares */
 struct ring_test {
 	const char *name;
 	struct model *(*run)(void);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user-space side of module/ring/arch.h: what the ring needs of its
- * surroundings when it runs in a test.
+ * The user-space replacement for module/ring/arch.h: what the ring needs of its surroundings.
  *
- * Every access to shared memory is an __atomic builtin (relaxed where the
- * kernel's is local to a CPU), so that the ring can be run by threads and signal
- * handlers and looked at by the sanitizers.  Before every access TB_POINT(p)
- * is called with the address; a test may define it (before this file is read)
- * to run nested writers or a reader's steps there.  TB_CHANGED(p, old, new)
- * follows every successful exchange and every addition.
+ * Every access to shared memory is an __atomic builtin (relaxed where the kernel's is local to a
+ * CPU), so that threads and signal handlers can run the ring, and sanitizers can check it.  Before
+ * each access the ring calls TB_POINT(p) with the address: a test may define it, before it includes
+ * this file, to run nested writers or steps of a reader.  TB_CHANGED(p, old, new) follows every
+ * successful exchange and every addition.
  *
- * With TB_RING_WEAK accesses are those of a memory model (ring_weak.h).  It is told of plain
- * accesses by those who make them in its place, with TB_READS() and TB_WRITES().
+ * With TB_RING_WEAK a simulated memory does the accesses (ring_weak.h); code that makes plain
+ * accesses reports them with TB_READS() and TB_WRITES().
  */
 #ifndef RING_USER_H
 #define RING_USER_H
@@ -28,7 +26,7 @@ typedef uint32_t u32;
 typedef __u64 u64;	/* as in the kernel */
 
 #ifdef TB_RING_HOOKS
-/* what a test wants done at every access, NULL for nothing */
+/* a test sets these to be called at every access */
 extern void (*tb_point_hook)(const volatile void *p);
 extern void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
 
@@ -65,7 +63,7 @@ extern void (*tb_changed_hook)(const volatile void *p, u64 old, u64 new);
 #define __aligned(x)		__attribute__((__aligned__(x)))
 #endif
 
-/* provided by the test */
+/* the test defines these */
 u64 tb_user_clock(bool raw);
 u32 tb_user_tid(void);
 
@@ -73,7 +71,7 @@ typedef struct {
 	long v;
 } tb_local_t;
 
-/* what the kernel's "memory" clobbers say: the compiler moves nothing across */
+/* as the "memory" clobbers in the kernel: the compiler moves no access across */
 #define tb_user_barrier()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #ifdef TB_RING_WEAK
@@ -103,7 +101,7 @@ typedef struct {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);			\
 })
 #ifdef __SANITIZE_THREAD__
-/* it does not know fences, see test_ring_threads.c */
+/* the sanitizer does not know fences, see test_ring_threads.c */
 #define tb_rmb()		tb_user_barrier()
 #define tb_wmb()		tb_user_barrier()
 #else
@@ -186,7 +184,7 @@ static inline u32 tb_current_tid(void)
 	return tb_user_tid();
 }
 
-/* everything is in one program */
+/* the ring's parts are linked into one program */
 #define TB_EXPORT(function)	struct tb_exported
 
 #endif /* RING_USER_H */

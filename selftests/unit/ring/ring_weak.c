@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two CPUs and the memory between them, as weakly ordered as the kernel lets a machine be.
+ * Simulates two CPUs and the memory between them, as weakly ordered as the kernel allows a machine
+ * to be: test_ring_weak finds missing barriers with it.
  *
- * Every marked store is kept with those before it.  A load of the other CPU may see any that is
- * not older than one it has seen there, or knows to be replaced: so a store that is delayed and
- * a load that is satisfied early are the same, an old value.  The test chooses which.
+ * The simulation keeps each marked store and those before it. A load of the other CPU may see any
+ * store that is not older than one it has seen there or knows to be replaced. So a delayed store
+ * and an early load are the same: the load sees an old value. The test chooses which.
  *
- * A CPU counts its accesses.  What the other one knows of it is a number: everything up to that
- * access.  There are four, for what is known (stores or loads) and what it counts for (later
- * loads or later stores):
+ * A CPU numbers its accesses. What the other CPU knows of it is a number: all accesses up to that
+ * one. There are four such numbers: for stores or loads, as known to later loads or later stores.
  *
- *   store release    whoever acquires it knows all accesses before it
- *   load acquire     knows what the store it saw tells, for all that comes later
- *   write barrier    later stores tell of all stores before it, to whoever acquires them
- *   read barrier     what the stores tell that were seen before it is known to later loads
- *   exchange that    both of all accesses, before and after it, and whoever does one later knows
- *   is fully ordered all accesses before an earlier one
+ *   store release    a CPU that acquires it knows all accesses before it
+ *   load acquire     all later accesses know what the store passes on
+ *   write barrier    later stores pass on all stores before it, to a CPU that acquires them
+ *   read barrier     later loads know what the stores seen before it pass on
+ *   fully ordered    both, for all accesses before and after it; a later one on the other CPU knows
+ *   exchange         all accesses before it
  *
- * A plain access is a call by the compiler (-fsanitize=thread, and the functions are here): it
- * must be ordered with those of the other CPU that it conflicts with.  Then the only value it can
- * see is the latest, which is what the memory has.  The same goes for two marked stores, so the
- * order in which they run is the order in which they are seen.
+ * The compiler calls a function for each plain access (-fsanitize=thread; the functions are here).
+ * A plain access must be ordered with conflicting accesses of the other CPU; then it can only see
+ * the latest value, which memory has. The same goes for two marked stores, so the order in which
+ * they run is the order in which they are seen.
  *
- * A load never sees a store that comes later in the run.  What depends on a value is not taken
- * for ordered by that.
+ * Limits: a load never sees a store that comes later in the run, and dependencies do not order.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include "ring_user.h"
 
 #define RANGES		4
-#define GRAIN		4	/* bytes; nothing that is shared and marked is smaller */
+#define GRAIN	 4	/* bytes: the smallest marked access */
 #define PLACES		4096
-#define STORES		16	/* that a place remembers: the latest */
+#define STORES	 16	/* the latest that a place remembers */
 
-/* of the accesses of the other CPU: the last one that is known */
+/* The last accesses of the other CPU that are known */
 struct known {
 	u32 stores;
 	u32 loads;
@@ -44,10 +43,10 @@ static struct cpu {
 	u32 now;			/* accesses done */
 	struct known for_loads;
 	struct known for_stores;
-	struct known barrier;		/* what a read barrier makes known */
-	u32 tells;			/* of its stores: what a plain store tells */
+	struct known barrier;		/* known after the next read barrier */
+	u32 tells;			/* its stores that a plain store passes on */
 	u32 tells_loads;
-	u32 full;			/* before its last exchange that is fully ordered */
+	u32 full;			/* accesses before its last fully ordered exchange */
 } cpus[2];
 
 struct store {
@@ -57,7 +56,7 @@ struct store {
 	int cpu;
 };
 
-/* of each CPU: the last access of its kind, 0: none */
+/* The last access of each kind of one CPU, 0: none */
 struct last {
 	u32 plain_read;
 	u32 plain_write;
@@ -66,9 +65,9 @@ struct last {
 };
 
 static struct place {
-	u32 run;			/* that all this is about */
+	u32 run;			/* the execution that this describes */
 	u32 nr;				/* of its stores */
-	u32 seen[2];			/* no older one can be seen by that CPU */
+	u32 seen[2];			/* the oldest store that each CPU can still see */
 	struct last last[2];
 } places[PLACES];
 static struct store stores[PLACES][STORES];
@@ -113,7 +112,7 @@ static struct place *fresh(struct place *place)
 	return place;
 }
 
-/* NULL: nobody shares it */
+/* The place of an address; NULL: it is not shared */
 static struct place *find(const volatile void *p)
 {
 	uintptr_t a = (uintptr_t)p;
@@ -193,7 +192,7 @@ static void remember(struct place *place, int cpu, u64 was, u64 value, struct kn
 {
 	struct store *s = stores_of(place);
 
-	/* what was there before the first one, of nobody */
+	/* the value before the first store belongs to no CPU */
 	if (!place->nr)
 		s[place->nr++] = (struct store){ .value = was, .cpu = cpu };
 	if (place->nr == STORES) {
@@ -238,7 +237,7 @@ void weak_store(volatile void *p, size_t bytes, u64 value, bool release)
 			   (struct known){ c->tells, c->tells_loads });
 }
 
-/* All that this CPU has done, for the other one's next; all that the other one had, for us. */
+/* This CPU passes on all that it has done, and knows all before the other CPU's last exchange. */
 static void full_barrier(int cpu)
 {
 	struct cpu *c = &cpus[cpu];
@@ -252,7 +251,7 @@ static void full_barrier(int cpu)
 	c->full = c->now;
 }
 
-/* The latest value is the only one that it can replace. */
+/* An exchange can only replace the latest value. */
 bool weak_exchange(u64 *p, u64 old, u64 new, bool full)
 {
 	struct place *place = find(p);
@@ -283,7 +282,7 @@ bool weak_exchange(u64 *p, u64 old, u64 new, bool full)
 	return true;
 }
 
-/* of a word that only this CPU adds to */
+/* Add to a word that only this CPU adds to */
 u64 weak_add(u64 *p, u64 value)
 {
 	u64 was = *p;
@@ -344,13 +343,13 @@ void weak_writes(const volatile void *p, size_t bytes)
 			weak_race("a plain store and another access",
 				  (const volatile char *)p + i);
 		place->last[cpu].plain_write = c->now;
-		/* what was stored there by marked ones is gone: nobody may see it any more */
+		/* marked stores before a plain write can no longer be seen */
 		place->nr = 0;
 		memset(place->seen, 0, sizeof(place->seen));
 	}
 }
 
-/* What the compiler calls at each plain access (gcc and clang, -fsanitize=thread). */
+/* The compiler calls these at each plain access (gcc and clang, -fsanitize=thread). */
 #define TSAN(bytes)							\
 void __tsan_read##bytes(void *p);					\
 void __tsan_read##bytes(void *p)					\

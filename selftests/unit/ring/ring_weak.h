@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Accesses to shared memory between two CPUs whose order is weak: what ring_user.h has instead of
- * the compiler's atomics when TB_RING_WEAK is defined.  ring_weak.c says what the order is.
- * ring_user.h includes it.
+ * Accesses to memory that two CPUs share, weakly ordered: ring_user.h includes this instead of the
+ * compiler's atomics if TB_RING_WEAK is defined. ring_weak.c describes the order.
  */
 #ifndef RING_WEAK_H
 #define RING_WEAK_H
 
-/* memory that the two CPUs share: before anything is done to it */
+/* declare shared memory, before any access to it */
 void weak_share(const volatile void *p, size_t bytes);
 void weak_forget_shared(void);
-/* both CPUs know everything */
+/* from now on both CPUs know all accesses */
 void weak_sync(void);
 
-/* provided by the test: whose access this is, which of @of values a load sees (0: the latest) */
+/* the test defines these: the CPU of an access; which of @of values a load sees, 0: the latest */
 int weak_cpu(void);
 int weak_choose(int of);
-/* two accesses in no order, of which one is a plain one or both are stores */
+/* two conflicting accesses are unordered, and one is plain or both are stores */
 void weak_race(const char *what, const volatile void *p);
 
 u64 weak_load(const volatile void *p, size_t bytes, bool acquire);
@@ -25,7 +24,7 @@ bool weak_exchange(u64 *p, u64 old, u64 new, bool full);
 u64 weak_add(u64 *p, u64 value);
 void weak_rmb(void);
 void weak_wmb(void);
-/* plain accesses, by what is not compiled with a call at each */
+/* plain accesses by code that is compiled without calls at each */
 void weak_reads(const volatile void *p, size_t bytes);
 void weak_writes(const volatile void *p, size_t bytes);
 

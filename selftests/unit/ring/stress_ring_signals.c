@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring with signals for interrupts: native instructions, interrupted anywhere.
+ * Interrupts at any instruction leave the ring exact: here the native code of the ring runs, and
+ * signal handlers are the interrupts.
  *
- * Each writer thread has a ring and records into it; timers send it signals as fast as they
- * can, whose handlers record into the ring of the thread they interrupt and may be interrupted
- * by the signals above them.  A reader thread for each ring takes, checks, holds, gives back
- * and puts back blocks, and stalls at random.  To a processor a signal handler
- * is what an interrupt is: unlocked instructions (ring_user.h of the benchmark, as in the kernel)
- * are atomic against it, and a read followed by a write is not.
+ * Each writer thread records into a ring of its own. Timers send it signals as fast as they can;
+ * the handlers record into the same ring, and higher signals interrupt them. A reader thread for
+ * each ring acquires, checks, holds, releases and puts back blocks, and pauses at random. To a
+ * processor a signal handler is like an interrupt: unlocked instructions (ring_user.h of the
+ * benchmark, as in the kernel) are atomic against it, while a read and a write are not.
  *
- * Every event says who recorded it, the how manieth it is of that source, and carries a sum of
- * its contents.  Of each source the numbers handed over only rise; once quiet, attempted is
- * delivered plus overwritten plus dropped, and the gap slots tell of exactly that.
+ * Each event has its source, its number in that source, and a checksum. The numbers of a source
+ * only rise. At the end attempted = delivered + overwritten + dropped, and the gap slots have
+ * exactly these losses.
  *
  *	stress_ring_signals [SECONDS]
  *
- * Half of them with each policy; less if something is wrong, more if no three have nested.
+ * Half of the time with each policy. It ends early at an error, and runs longer until three levels
+ * have nested.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -49,11 +50,11 @@ struct test {
 	char memory[BUFFERS][CAPACITY * TB_ELEMENT_SIZE] __aligned(64);
 	u32 number;
 	struct source source[LEVELS];	/* each written by its own level */
-	u32 depth;			/* handlers at work */
-	u64 nested[LEVELS];		/* handlers run as the first, second, third */
+	u32 depth;			/* handlers that run now */
+	u64 nested[LEVELS];		/* handlers that ran as the first, second, third level */
 	u32 seed;
 
-	/* the reader's */
+	/* words of the reader */
 	u64 last[LEVELS];
 	u64 delivered, overwritten, dropped, blocks, gaps, put_back;
 	u32 held[BUFFERS], nr_held;
@@ -81,7 +82,7 @@ void tb_ring_path(enum tb_ring_path path)
 
 /* ---- writers -------------------------------------------------------------- */
 
-/* @number of @level, in a payload: 48 and 4 bits, and 12 of their sum */
+/* A payload: 48 bits @number, 4 bits @level, 12 bits of a checksum */
 static u64 stamp(u32 level, u64 number)
 {
 	u64 v = number << 4 | level;
@@ -125,7 +126,7 @@ static void handler(int signal)
 	t->depth++;
 	t->nested[t->depth]++;
 	random = (u32)t->source[level].attempted * 2654435761u >> 12;
-	/* now and then enough to go round the ring */
+	/* sometimes enough events to go round the ring */
 	count = random % 16 ? 1 + random % 4 : 8 * BUFFERS;
 	while (count--) {
 		random = random * 1103515245 + 12345;
@@ -154,7 +155,7 @@ static void *writer(void *arg)
 	pin(t->number);
 	mine = t;
 	for (i = 0; i < TIMERS; i++) {
-		/* not multiples of each other, so that they meet in all ways */
+		/* no period is a multiple of another, so that they meet in all ways */
 		struct itimerspec often = {
 			.it_interval.tv_nsec = 11000 + 7300 * i,
 			.it_value.tv_nsec = 10000,
@@ -239,7 +240,7 @@ static void check_block(struct test *t, const struct tb_block *block)
 		fail("the number of events in a block is wrong");
 }
 
-/* takes one; it counts once it is given back */
+/* Acquire a block; its events count when it is released */
 static bool take(struct test *t)
 {
 	int b = tb_ring_acquire(&t->r);
@@ -251,7 +252,7 @@ static bool take(struct test *t)
 	return true;
 }
 
-/* gives the oldest back */
+/* Release the oldest held block */
 static void give(struct test *t)
 {
 	u32 b = t->held[0];
@@ -270,7 +271,7 @@ static void *reader(void *arg)
 	struct test *t = arg;
 	struct tb_ring_stats st;
 
-	/* beside the writer, so that they run at the same time */
+	/* on the processor next to the writer's, so that both run at the same time */
 	pin(t->number + 1);
 	while (atomic_load_explicit(&reading, memory_order_relaxed)) {
 		u32 random = next_random(&t->reader_seed), i;
@@ -337,7 +338,7 @@ static void set_up(struct test *t, u32 number, bool overwrite)
 	tb_ring_reset(&t->r, tb_clock_read(true));
 }
 
-/* Everything is quiet: are the counts right? */
+/* After the run: check the counts */
 static void check_accounting(struct test *t)
 {
 	u64 attempted = 0, recorded = 0;
@@ -349,7 +350,7 @@ static void check_accounting(struct test *t)
 	tb_ring_flush(&t->r);
 	while (take(t))
 		give(t);
-	/* one more event, whose block tells of the last losses */
+	/* the block of one more event reports the last losses */
 	record(t, 0, 0);
 	tb_ring_flush(&t->r);
 	while (take(t))
@@ -402,7 +403,7 @@ static void run(bool overwrite, double seconds)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	end = now.tv_sec + now.tv_nsec / 1e9 + seconds;
-	/* a busy machine has fewer signals: longer, until some have nested */
+	/* a busy machine delivers few signals: run longer, until three levels have nested */
 	while (!error && (now.tv_sec + now.tv_nsec / 1e9 < end ||
 			  (!deep && now.tv_sec + now.tv_nsec / 1e9 < end + 60))) {
 		nanosleep(&slice, NULL);
@@ -433,7 +434,7 @@ int main(int argc, char **argv)
 	if (!tests)
 		return 2;
 	for (i = 0; i < TIMERS; i++) {
-		/* a signal is interrupted by those above it alone */
+		/* only higher signals interrupt a signal */
 		sigemptyset(&sa.sa_mask);
 		for (k = 0; k <= i; k++)
 			sigaddset(&sa.sa_mask, SIGRTMIN + k);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the ring does with events, one situation at a time: layout, switching, time,
- * marks, completion, flushes.  Whatever a context may be interrupted by is left to
- * test_ring_explore.c, but for a few situations that are better told as a story.
+ * Recorded events come out of the ring complete, with their times, in blocks of the documented
+ * layout; the reader is woken at the watermark. One situation a test. test_ring_explore.c covers
+ * interruptions, except for a few that are clearer as a story.
  */
 #include "ring_test.h"
 
@@ -29,7 +29,7 @@ static struct model *test_simple(void)
 	return m;
 }
 
-/* The clock was halted, and goes on before the event is recorded. */
+/* The clock was halted, and starts again before the event is recorded. */
 static struct model *test_woken(void)
 {
 	struct model *m = model_new(4, 64, true);
@@ -89,7 +89,7 @@ static struct model *test_padding(void)
 	return m;
 }
 
-/* padding longer than an element's length can say */
+/* Padding longer than the length field of an element can say */
 static struct model *test_long_padding(void)
 {
 	struct model *m = model_new(2, 4096, false);
@@ -100,7 +100,7 @@ static struct model *test_long_padding(void)
 	return m;
 }
 
-/* a composite event is never in two blocks, whatever the sizes */
+/* A composite event never crosses the border between two blocks, whatever the sizes */
 static struct model *test_never_straddles(void)
 {
 	struct model *m = model_new(3, 64, true);
@@ -136,7 +136,7 @@ static struct model *test_oversize(void)
 	return m;
 }
 
-/* the length field has ten bits, however large the buffer is */
+/* The length field has ten bits, however large the buffer is */
 static struct model *test_oversize_large(void)
 {
 	struct model *m = model_new(2, 8192, false);
@@ -174,7 +174,7 @@ static struct model *test_time_element(void)
 	return m;
 }
 
-/* the event would just fit, but not with the TIME element: it opens a block */
+/* The event would fit, but not with a TIME element: it opens a block */
 static struct model *test_time_switch(void)
 {
 	struct model *m = model_new(2, 64, false);
@@ -187,7 +187,7 @@ static struct model *test_time_switch(void)
 	EXPECT(m, model_acquire(m));
 	EXPECT_EQ(m, m->last_data, (FIRST + 50) * TB_ELEMENT_SIZE);
 	model_release(m, 0);
-	/* and here it fits with it, exactly */
+	/* here it fits exactly, with the TIME element */
 	EXPECT(m, model_write(m, 44));
 	m->clock = 0x900000000ull;
 	EXPECT(m, model_write(m, 5));
@@ -211,7 +211,7 @@ static struct model *test_time_every_event(void)
 	return m;
 }
 
-/* ---- mark and completion ---------------------------------------------- */
+/* ---- watermark and completion ----------------------------------------- */
 
 static struct model *test_mark(void)
 {
@@ -231,10 +231,10 @@ static struct model *test_mark(void)
 	EXPECT(m, tb_ring_readable(&m->r));
 	for (i = 44; i < 64; i++)
 		model_write(m, 1);
-	EXPECT_EQ(m, m->notified, 2);	/* complete */
+	EXPECT_EQ(m, m->notified, 2);	/* the block is complete */
 	EXPECT(m, !tb_ring_above_watermark(&m->r));
 	EXPECT(m, tb_ring_readable(&m->r));
-	/* once a buffer, wherever the event that crosses it begins and ends */
+	/* one notification a buffer, wherever the event lies that crosses the watermark */
 	while (model_acquire(m))
 		model_release(m, 0);
 	for (i = 0; i < 300; i++) {
@@ -272,7 +272,7 @@ static struct model *test_mark_once(void)
 		model_write(m, 35);
 		EXPECT_EQ(m, stats(m).marks, 3);
 	}
-	/* begun by a TIME element, just at the mark */
+	/* a TIME element begins exactly at the watermark */
 	for (mark = FIRST + 1; mark < 62; mark++) {
 		model_reset(m);
 		m->r.watermark = mark;
@@ -285,7 +285,7 @@ static struct model *test_mark_once(void)
 	return m;
 }
 
-/* complete only when the last commit is in, in whatever order they come */
+/* A block is complete with its last commit, whatever the order of commits */
 static struct model *test_completion(void)
 {
 	struct model *m = model_new(3, 64, false);
@@ -295,9 +295,9 @@ static struct model *test_completion(void)
 	ea = model_reserve(m, 10, &a);
 	eb = model_reserve(m, 46, &b);
 	EXPECT_EQ(m, used(m), 64);
-	EXPECT(m, model_write(m, 56));	/* the next buffer, complete at once */
+	EXPECT(m, model_write(m, 56));	/* in the next buffer, complete at once */
 	EXPECT_EQ(m, stats(m).ready, 1);
-	EXPECT(m, !model_acquire(m));	/* never out of order */
+	EXPECT(m, !model_acquire(m));	/* blocks come in order */
 	model_commit(m, eb, &b);
 	EXPECT(m, !model_acquire(m));
 	EXPECT_EQ(m, m->notified, 3);
@@ -334,7 +334,7 @@ static struct model *test_flush(void)
 
 static const struct ring_test tests[] = {
 	{ "simple events", test_simple },
-	{ "the clock goes on in the middle of an event", test_woken },
+	{ "the clock starts again in the middle of an event", test_woken },
 	{ "composite events", test_composite },
 	{ "exact fit", test_exact_fit },
 	{ "switch with padding", test_padding },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flips each single bit of the ring's state in several situations, under the address and undefined
- * behaviour sanitizers.  Recording and reading must stay within the ring's memory and end, and the
- * next recording must be exact.  Addresses and sizes are left alone.
+ * A flipped bit in the ring's state costs events, but never makes the kernel leave the ring's
+ * memory or loop, and the next recording is exact. The test flips each bit in several situations,
+ * under the address and undefined behaviour sanitizers; not those of addresses and sizes.
  *
  * selftests/torture/flips.c does the same in the kernel, and checks what was read.
  */
@@ -149,7 +149,7 @@ static bool next_is_exact(void)
 	return tb_ring_repair(r, false) && !read_all() && accounted(EVENTS) && !ring_damaged;
 }
 
-/* a word whose bits are flipped */
+/* A word of the state */
 struct word {
 	const char *name;
 	size_t at;
@@ -197,16 +197,16 @@ static const char *flip(const struct word *w, u32 buffer, u32 bit, u32 before, b
 	tb_ring_stats(r, &st);
 	if (st.ready)
 		return "what is complete cannot be read";
-	/* a flip can make a held block look free */
+	/* a flipped state word can make a held block look free */
 	if (wrong && strcmp(w->name, "state"))
 		return wrong;
-	/* the block has another number of events than it says: `tracebuf verify` sees that */
+	/* the count in the block's header is wrong then: `tracebuf verify` finds that */
 	if (whole && strcmp(w->name, "committed") && !accounted(before + 2 * EVENTS))
 		return "events are missing, and nothing says so";
 	return next_is_exact() ? NULL : "the next recording is not exact";
 }
 
-/* All bits of a word, with events before, and blocks held. */
+/* Flip each bit of a word, after several numbers of events, with and without held blocks. */
 static const char *flip_all(const struct word *w)
 {
 	static const u32 before[] = { 0, 5, 40, EVENTS };
@@ -227,7 +227,7 @@ static const char *flip_all(const struct word *w)
 /* tb_ring_stuck() finds a block that no writer will complete, and no other. */
 static const char *find_stuck(void)
 {
-	const u32 bit = 32;		/* of the elements committed */
+	const u32 bit = 32;		/* of the count of committed elements */
 
 	reset();
 	record_many(EVENTS + 3);

@@ -1,38 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Everything that can come between two accesses of the ring, on tiny rings.
+ * Whatever interrupts the ring's code at whatever access, no event is lost without a count, doubled
+ * or half-written: the test enumerates all interleavings on tiny rings.
  *
- * Before every access to shared memory (TB_POINT) the explorer chooses what
- * happens there: nothing, a nested writer or a flush (an interrupt that runs
- * to its end), or the reader, which is a fiber of its own, runs on for one
- * access or more and may be left in the middle of its work.  The choices of
- * one execution form a word; the words are enumerated depth first, by running the
- * scenario again with the word's beginning and taking the next choice at its
- * end.  What bounds them is the scenario: its operations, the number of interventions
- * in an execution and how deep writers nest; never the time it takes.  After every
- * execution the ring is drained and all counts and contents are checked
- * (ring_model.c), and in every one:
+ * Before each access to shared memory (TB_POINT) the explorer chooses: nothing, a nested writer or
+ * a flush (an interrupt that runs to its end), or the reader, a fiber that runs on for some
+ * accesses and may be left in the middle of its work. The choices of an execution form a word; the
+ * explorer enumerates the words depth first: it runs the scenario again with the beginning of the
+ * word and takes the next choice at its end. A scenario limits its operations, the interventions in
+ * an execution and the depth of nesting; time limits nothing. Each execution ends with a drained
+ * ring, and ring_model.c checks all counts and contents. In each execution:
  *
- *   - no operation takes more accesses of its own than a bound for each
- *     context that came in between, nor repeats a reservation more often than
- *     such contexts came (wait-freedom);
- *   - an event is not dropped while head says that there is room;
- *   - nothing is overwritten by a context whose view of head is out of date;
- *   - the span of a gap covers the events it tells of;
- *   - the memory alone never shows a half-written event or header, whoever looks and
- *     whenever;
- *   - the reader changes none of the writers' words, and they none of its.
+ *   - an operation takes at most a fixed number of accesses of its own for each context that came
+ *     in between, and repeats a reservation at most once for each (wait-freedom);
+ *   - a writer drops no event while head says that there is room;
+ *   - no context overwrites a block after head has moved on since it looked;
+ *   - the span of a gap covers the lost events;
+ *   - memory never shows a half-written event or header, at any moment;
+ *   - the reader changes none of the writers' words, and writers none of the reader's.
  *
- * As test_ring_weak, with TB_RING_WEAK, the reader is on another CPU, and memory is as weakly
- * ordered as ring_weak.c says: a load may see an older value, as often in an execution as the
- * scenario says.
+ * test_ring_weak is this program with TB_RING_WEAK: the reader is on another CPU, with the weak
+ * memory of ring_weak.c, where a load may see an older value; the scenario says how often.
  *
  *	test_ring_explore [-v] [-x] [-b N] [-s WORD] [-w N]
  *
- * -v: executions and seconds of each scenario; -b N: at most N interventions (the
- * reduced form); -x: stop at the first failure, taking all scenarios with one
- * intervention first, then with two and so on (for mutants); -s WORD: only scenarios with
- * WORD in their name; -w N: up to N loads more see older values.
+ * -v: executions and seconds of each scenario; -b N: at most N interventions; -x: stop at the first
+ * failure, and try all scenarios with one intervention first, then with two and so on (for
+ * mutants); -s WORD: only scenarios with WORD in their name; -w N: N more loads may see older
+ * values.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -46,12 +41,12 @@
 #define MAX_WORD	4096
 
 /*
- * Operations: '1' a simple event, '2'..'9' a composite one of so many elements, 'c'
- * one of a single element, 'w' events that fill more buffers than there are, 'f' flush,
- * 'e' the clock's upper half moves, 'i' an event of three elements is begun, 'I' and committed;
- * reader: 'a' acquire, 'r' release the oldest held, 'l' the latest, 'u' put the latest
- * back, 's' statistics, 't' what there is behind the last block, 'm' looks at blocks that are
- * being written.
+ * Operations: '1' a simple event, '2'..'9' a composite one of so many elements, 'c' one of a single
+ * element, 'w' events that fill more buffers than there are, 'f' flush, 'e' the clock's upper half
+ * changes, 'i' an event of three elements is begun, 'I' and committed;
+ * reader: 'a' acquire, 'r' release the oldest held block, 'l' the latest, 'u' put the latest back,
+ * 's' statistics, 't' the end of the ring after the last block, 'm' look at blocks that are being
+ * written.
  */
 struct scenario {
 	const char *name;
@@ -59,8 +54,8 @@ struct scenario {
 	bool overwrite;
 	const char *before;	/* done undisturbed */
 	const char *root;	/* explored */
-	const char *nested;	/* what may come in between, one at a time */
-	const char *reader;	/* what the fiber does, NULL: no reader */
+	const char *nested;	/* operations that may interrupt it, one at a time */
+	const char *reader;	/* operations of the fiber, NULL: no reader */
 	int depth;		/* of nesting, root is 0 */
 	int budget;		/* interventions in an execution */
 	u64 step;		/* of the clock */
@@ -72,9 +67,9 @@ struct context {
 	u32 points;		/* accesses of its own */
 	u32 nested;		/* contexts that came in between */
 	u32 retries;		/* reservations repeated */
-	u32 nested_at;		/* @points when the last of them did */
-	u32 head_at;		/* @points when it last looked at head */
-	bool head_fresh;	/* none has since it looked at head */
+	u32 nested_at;		/* @points when the last of them came */
+	u32 head_at;		/* @points when the writer last looked at head */
+	bool head_fresh;	/* no context has come since it looked at head */
 };
 
 static const struct scenario *sc;
@@ -112,7 +107,7 @@ static int choose(int of)
 	return word.choice[word.at++];
 }
 
-/* the next word, false if that was the last */
+/* Advance to the next word; false: that was the last */
 static bool next_word(void)
 {
 	while (word.length && word.choice[word.length - 1] + 1 == word.of[word.length - 1])
@@ -130,7 +125,7 @@ static const char *fiber_at;
 
 #include "ring_look.h"
 
-/* while writers are at work: what is delivered or overwritten was recorded, and that was committed */
+/* At any moment: delivered and overwritten events were recorded, recorded ones committed */
 static void check_stats(void)
 {
 	struct tb_ring_stats st;
@@ -145,13 +140,13 @@ static void check_stats(void)
 			   (unsigned long long)m->committed);
 }
 
-/* A ring that takes nothing says since when it refuses what no block tells of. */
+/* If a ring that refuses events has drops that no block reports, it says since when. */
 static void check_end(void)
 {
 	struct tb_ring_end end;
 
 	tb_ring_end(&m->r, &end);
-	/* the header of one that is incomplete may not tell yet what it will */
+	/* the header of an incomplete block may not have its counts yet */
 	if (!end.open && end.counted && end.dropped > ring_told(end.blocks) && !end.first)
 		model_fail(m, "%llu dropped, nobody knows when", (unsigned long long)end.dropped);
 	if (!end.open && end.counted && end.overwritten > end.recorded)
@@ -203,8 +198,8 @@ static void fiber_main(void)
 }
 
 /*
- * The words that only writers change, and those that only the reader does: only one of the
- * sides runs between two calls.
+ * Compare the words that only writers change, and those that only the reader changes: between two
+ * calls only one of the sides runs.
  */
 #define WRITERS		offsetof(struct tb_cpu_ring, releases)
 #define BUF_WRITERS	offsetof(struct tb_buf, state)
@@ -252,7 +247,7 @@ static void check_readers_words(void)
 	model_check_held(m);
 }
 
-/* lets the reader run on until it pauses or is done */
+/* Let the reader run until it pauses or ends */
 static void fiber_run(void)
 {
 	check_readers_words();
@@ -315,7 +310,7 @@ static void point(const volatile void *p)
 		exit(1);
 	}
 	if (in_reader) {
-		/* a pause is worth it only if something can still be done about it */
+		/* a pause costs an intervention */
 		if (exploring && budget > 0 && choose(2)) {
 			budget--;
 			fiber_pause();
@@ -351,12 +346,12 @@ static void point(const volatile void *p)
 	}
 }
 
-/* An event is counted as dropped: head must have said so, or have moved just now. */
+/* A dropped event: head must show that there was no room, or have moved just now. */
 static void check_drop(struct context *c)
 {
 	u32 n = m->events[m->current].length;
 
-	/* the accesses from the last look at head to the count, two more if one is repeated */
+	/* accesses from the last look at head to the count, two more for each repetition */
 	if (!c->head_fresh && c->nested_at - c->head_at <= 6 + 2 * (c->nested - 1))
 		return;
 	if (n <= m->r.max && n <= m->r.capacity - (m->r.head & TB_HEAD_INDEX_MASK))
@@ -385,7 +380,7 @@ static void changed(const volatile void *p, u64 old, u64 new)
 		return;
 	if (!m->r.overwrite)
 		model_fail(m, "overwritten in spite of the policy");
-	/* head is where the claim was made for, or has moved just now */
+	/* the claim was made for this head, or head has moved just now */
 	if ((c->head_fresh || c->points - c->nested_at > 1) &&
 	    ((TB_BUF_SEQ(new) - 1) ^ m->r.head >> TB_HEAD_SEQ_SHIFT) & TB_HEAD_SEQ_MASK)
 		model_fail(m, "block %llu overwritten for %llu, head is in %llu",
@@ -407,7 +402,7 @@ static void do_ops(const char *ops)
 	}
 }
 
-/* nothing may be left behind that makes a writer believe that the ring is full */
+/* No word may be left that makes a writer believe that the ring is full */
 static void check_usable(void)
 {
 	u32 i;
@@ -506,7 +501,7 @@ static unsigned long explore(const struct scenario *s, bool raw)
 
 #define SCENARIOS	((int)(sizeof(scenarios) / sizeof(scenarios[0])))
 
-/* the kernel's clock differs from the processor's only in how a simple event is recorded */
+/* the kernel's clock matters only for simple events */
 static bool has_simple(const struct scenario *s)
 {
 	return strchr(s->root, '1') || strchr(s->nested, '1');
@@ -514,7 +509,7 @@ static bool has_simple(const struct scenario *s)
 
 static const char *only;
 
-/* all scenarios: executions */
+/* Explore all scenarios; return the number of executions */
 static unsigned long explore_all(bool verbose, bool stop)
 {
 	unsigned long executions = 0, one;
@@ -540,7 +535,7 @@ static unsigned long explore_all(bool verbose, bool stop)
 	return executions;
 }
 
-/* a result for each of the ring's rare paths: was it taken? */
+/* A result for each rare path of the ring: was it taken? */
 static void report_paths(void)
 {
 	char name[96];
@@ -595,7 +590,7 @@ int main(int argc, char **argv)
 	if (stop) {
 		int full = max_budget;
 
-		/* the few of weak memory are tried with all at once */
+		/* few interventions: with weak memory try all at once */
 		max_budget = LOOK_WEAK ? most : 1;
 		for (; !ktap_failed && max_budget <= most; max_budget++)
 			explore_all(verbose, true);

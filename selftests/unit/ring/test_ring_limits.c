@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring at the limits of its sizes and numbers, and its counts compared at every step of
+ * The ring is exact at the limits of its sizes and numbers, and its counts add up at every step of
  * long random runs.
  */
 #include "ring_test.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is lost and where it is told of, one situation at a time: both policies, gap slots,
- * held buffers, a reader that goes away.
+ * A user can trust the counts: each lost event is counted once, in the gap before the block that
+ * follows it, with a span that covers it. One situation a test: both policies, held buffers, a
+ * reader that goes away, snapshots, pauses. If this fails, a trace lies about what is missing.
  */
 #include "ring_test.h"
 
@@ -29,7 +30,7 @@ static struct model *test_overwrite(void)
 	EXPECT(m, model_acquire(m));
 	EXPECT_EQ(m, m->last_gap.overwritten, 0);
 	EXPECT_EQ(m, m->r.bufs[m->held[1].index].block->overwritten, 6 * 56);
-	/* what is overwritten further on is not told of here */
+	/* the held block does not report what is overwritten after it */
 	write_many(m, 1, 56 * 2);
 	EXPECT_EQ(m, stats(m).overwritten, 8 * 56);
 	model_release(m, 0);
@@ -57,7 +58,7 @@ static struct model *test_drop(void)
 	EXPECT_EQ(m, stats(m).dropped, 100);
 	EXPECT_EQ(m, stats(m).overwritten, 0);
 	EXPECT(m, model_acquire(m));
-	EXPECT(m, !model_write(m, 1));	/* held is not given back */
+	EXPECT(m, !model_write(m, 1));	/* the reader has not released it */
 	model_release(m, 0);
 	EXPECT(m, model_write(m, 1));
 	EXPECT(m, tb_ring_flush(&m->r));
@@ -71,7 +72,7 @@ static struct model *test_drop(void)
 	EXPECT(m, m->last_gap.first >= first && m->last_gap.first <= first + 1);
 	EXPECT(m, m->last_gap.last >= last - 1);
 	EXPECT_EQ(m, m->r.bufs[m->held[0].index].block->dropped, 101);
-	/* the next ones have a span of their own */
+	/* later drops have a span of their own */
 	model_release(m, 0);
 	for (i = 0; i < 3; i++)
 		fill(m);
@@ -87,7 +88,7 @@ static struct model *test_drop(void)
 	return m;
 }
 
-/* an event too large for what is left closes the buffer; so the reader has all of it */
+/* An event too large for the rest of the buffer closes it, so that the reader gets the buffer */
 static struct model *test_drop_closes(void)
 {
 	struct model *m = model_new(2, 64, false);
@@ -100,7 +101,7 @@ static struct model *test_drop_closes(void)
 	return m;
 }
 
-/* full once: not looked for again until something is given back */
+/* A writer that found the ring full looks again only after a release */
 static struct model *test_full_seen(void)
 {
 	struct model *m = model_new(2, 64, false);
@@ -138,7 +139,7 @@ static struct model *test_held_skipped(void)
 	EXPECT_EQ(m, stats(m).dropped, 0);
 	EXPECT_EQ(m, stats(m).held, 2);
 	EXPECT_EQ(m, stats(m).overwritten, 19 * 56);
-	/* the walk goes by position: what is given back is used when it comes round */
+	/* the writer goes by position: it uses a released buffer when it comes round */
 	model_release(m, 1);
 	fill(m);
 	EXPECT_EQ(m, stats(m).overwritten, 20 * 56);
@@ -147,7 +148,7 @@ static struct model *test_held_skipped(void)
 	return m;
 }
 
-/* the reader has all but the current one: new wins over old */
+/* If the reader holds all but the current buffer, new events overwrite old ones */
 static struct model *test_all_held(void)
 {
 	struct model *m = model_new(3, 64, true);
@@ -164,11 +165,11 @@ static struct model *test_all_held(void)
 	EXPECT(m, tb_ring_flush(&m->r));
 	EXPECT(m, model_acquire(m));
 	EXPECT_EQ(m, m->last_gap.overwritten, 56);
-	/* now it has every one */
+	/* now the reader holds all buffers */
 	EXPECT(m, !model_write(m, 1));
 	EXPECT(m, !model_write(m, 2));
 	EXPECT_EQ(m, stats(m).dropped, 2);
-	/* not looked for again until something is given back, or put back */
+	/* a writer looks again only after a release, or after a block was put back */
 	EXPECT_EQ(m, m->r.full_seen, 1);
 	model_unacquire(m);
 	EXPECT(m, model_write(m, 1));
@@ -182,7 +183,7 @@ static struct model *test_all_held(void)
 	return m;
 }
 
-/* full while it may not overwrite: that does not count when it may again */
+/* That the ring was full while it might not overwrite does not count when it may again */
 static struct model *test_full_frozen(void)
 {
 	struct model *m = model_new(2, 64, true);
@@ -197,7 +198,7 @@ static struct model *test_full_frozen(void)
 	return m;
 }
 
-/* the reader has all but the current one, which is incomplete: that is room when it is complete */
+/* The reader holds all but the incomplete current buffer, which has room once it is complete */
 static struct model *test_all_held_but_one(void)
 {
 	struct model *m = model_new(2, 64, true);
@@ -215,7 +216,7 @@ static struct model *test_all_held_but_one(void)
 	return m;
 }
 
-/* Who asks whether there is room is told what recording comes to, and nothing is counted. */
+/* tb_ring_room() predicts the result of recording, and counts nothing. */
 static void ask(struct model *m, u32 n, bool room)
 {
 	u64 dropped = stats(m).dropped, oversize = stats(m).oversize;
@@ -242,7 +243,7 @@ static struct model *test_room(bool overwrite)
 	ask(m, 2, false);
 	model_release(m, 0);
 	ask(m, 2, true);
-	/* goes into the current one */
+	/* these events fit into the current buffer */
 	m->r.paused = 1;
 	EXPECT(m, !tb_ring_room(&m->r, 2));
 	m->r.paused = 0;
@@ -264,7 +265,7 @@ static struct model *test_room_drop(void)
 	return test_room(false);
 }
 
-/* drops, an oversize event and overwriting between two blocks handed over */
+/* Drops, an oversize event and overwriting between two blocks in one gap */
 static struct model *test_gap_both(void)
 {
 	struct model *m = model_new(2, 64, true);
@@ -277,14 +278,14 @@ static struct model *test_gap_both(void)
 	end = m->r.bufs[m->held[0].index].block->time_end;
 	ea = model_reserve(m, 1, &a);
 	EXPECT(m, tb_ring_flush(&m->r));
-	EXPECT(m, !model_write(m, 1));	/* one held, one incomplete */
+	EXPECT(m, !model_write(m, 1));	/* one buffer is held, the other incomplete */
 	EXPECT(m, !model_write(m, 2));
 	EXPECT(m, !model_write(m, 57));
 	model_commit(m, ea, &a);
-	EXPECT(m, model_write(m, 3));	/* overwrites the one */
+	EXPECT(m, model_write(m, 3));	/* overwrites the other buffer */
 	EXPECT_EQ(m, stats(m).overwritten, 1);
 	EXPECT_EQ(m, stats(m).dropped, 3);
-	EXPECT(m, !model_write(m, 58));	/* belongs to the next block */
+	EXPECT(m, !model_write(m, 58));	/* counts for the next block */
 	time = m->r.bufs[1].block->time_start;
 	EXPECT(m, tb_ring_flush(&m->r));
 	EXPECT(m, model_acquire(m));
@@ -297,7 +298,7 @@ static struct model *test_gap_both(void)
 	return m;
 }
 
-/* dropped while a block was open that was taken; the one that tells of it is overwritten */
+/* Drops in a block that the reader took; the block that reports them is overwritten */
 static struct model *test_gap_open(void)
 {
 	struct model *m = model_new(3, 64, true);
@@ -319,7 +320,7 @@ static struct model *test_gap_open(void)
 	EXPECT_EQ(m, m->last_gap.overwritten, 56);
 	EXPECT_EQ(m, m->last_gap.dropped, 1);
 	EXPECT(m, m->last_gap.first >= first && m->last_gap.first <= first + 1);
-	/* what comes next begins where this one was complete */
+	/* the next gap begins where this block was complete */
 	end = m->r.bufs[m->held[0].index].block->time_end;
 	model_release(m, 0);
 	for (i = 0; i < 4; i++)
@@ -330,7 +331,7 @@ static struct model *test_gap_open(void)
 	return m;
 }
 
-/* overwritten while an earlier block was incomplete: told where it is missing */
+/* Blocks overwritten while an earlier block was incomplete are reported where they are missing */
 static struct model *test_gap_place(void)
 {
 	struct model *m = model_new(4, 64, true);
@@ -356,7 +357,7 @@ static struct model *test_gap_place(void)
 	return m;
 }
 
-/* no gap, no flag, all zero */
+/* Without a loss the gap slot is zero, and the block has no flag */
 static struct model *test_gap_none(void)
 {
 	struct model *m = model_new(3, 64, true);
@@ -394,7 +395,7 @@ static struct model *unacquire(bool overwrite, bool meanwhile)
 		seq[n] = m->held[n].seq;
 	}
 	if (meanwhile)
-		fill(m);	/* in the only one left */
+		fill(m);	/* the only buffer that is not held */
 	while (m->nr_held)
 		model_unacquire(m);
 	EXPECT_EQ(m, stats(m).held, 0);
@@ -417,13 +418,13 @@ static struct model *test_unacquire_drop(void)
 	return unacquire(false, false);
 }
 
-/* the same, though the writer overwrote what came later in the meantime */
+/* The reader puts blocks back after the writer has overwritten later ones */
 static struct model *test_unacquire_meanwhile(void)
 {
 	return unacquire(true, true);
 }
 
-/* blocks put back are overwritten before the next reader comes */
+/* Blocks that were put back are overwritten before the next reader comes */
 static struct model *test_unacquire_overwritten(void)
 {
 	struct model *m = model_new(4, 64, true);
@@ -445,7 +446,7 @@ static struct model *test_unacquire_overwritten(void)
 	return m;
 }
 
-/* the same for a block that told of others, while the one after it was overwritten */
+/* The same for a block with a gap, while the block after it is overwritten */
 static struct model *test_unacquire_told(void)
 {
 	struct model *m = model_new(4, 64, true);
@@ -467,7 +468,7 @@ static struct model *test_unacquire_told(void)
 	return m;
 }
 
-/* it tells the same of drops, though more were counted meanwhile */
+/* A block reports the same drops again, although more were counted meanwhile */
 static struct model *test_unacquire_oversize(void)
 {
 	struct model *m = model_new(2, 64, false);
@@ -491,7 +492,7 @@ static struct model *test_unacquire_oversize(void)
 	return m;
 }
 
-/* the reader gave back the later of two blocks and died */
+/* The reader released the later of two blocks and died */
 static struct model *test_unacquire_out_of_order(void)
 {
 	struct model *m = model_new(4, 64, false);
@@ -515,7 +516,7 @@ static struct model *test_unacquire_out_of_order(void)
 	return m;
 }
 
-/* The next block of a snapshot has this number, and tells of so many that are missing. */
+/* The next block of a snapshot is block @seq, with @overwritten events missing before it. */
 static int snapshot_next(struct model *m, u64 seq, u64 overwritten)
 {
 	int index = tb_ring_acquire(&m->r);
@@ -531,7 +532,7 @@ static int snapshot_next(struct model *m, u64 seq, u64 overwritten)
 	return index;
 }
 
-/* What a snapshot has had is not missing in it, though it is overwritten meanwhile. */
+/* A block that the snapshot has is not missing in it, even if it is overwritten meanwhile. */
 static struct model *test_snapshot_lapped(void)
 {
 	struct model *m = model_new(8, 64, true);
@@ -545,11 +546,11 @@ static struct model *test_snapshot_lapped(void)
 		index[i] = snapshot_next(m, 1 + i, i ? 0 : 56);
 	for (i = 0; i < 4; i++)
 		tb_ring_put_back(&m->r, index[i]);
-	/* 1 and 2 are overwritten */
+	/* overwrites 1 and 2 */
 	fill(m);
 	fill(m);
 	index[0] = snapshot_next(m, 5, 0);
-	/* 3 and 4; not 5, which is held, but 6 and 7 */
+	/* overwrites 3, 4, 6 and 7; 5 is held */
 	for (i = 0; i < 4; i++)
 		fill(m);
 	index[1] = snapshot_next(m, 8, 2 * 56);
@@ -558,7 +559,7 @@ static struct model *test_snapshot_lapped(void)
 	tb_ring_put_back(&m->r, index[1]);
 	EXPECT(m, !tb_ring_in_snapshot(&m->r));
 	tb_ring_end_snapshot(&m->r);
-	/* to others all of it is; and the same again */
+	/* for the next snapshot all of these are missing, and again for the one after it */
 	for (round = 0; round < 2; round++) {
 		tb_ring_begin_snapshot(&m->r);
 		index[0] = snapshot_next(m, 5, 5 * 56);
@@ -570,7 +571,7 @@ static struct model *test_snapshot_lapped(void)
 	return m;
 }
 
-/* And what it has not had is, whatever else of it was put back. */
+/* A block that the snapshot does not have is missing in it, whatever else was put back. */
 static struct model *test_snapshot_passed(void)
 {
 	struct model *m = model_new(8, 64, true);
@@ -584,7 +585,7 @@ static struct model *test_snapshot_passed(void)
 		index[i] = snapshot_next(m, 1 + i, i ? 0 : 56);
 	tb_ring_put_back(&m->r, index[0]);
 	tb_ring_put_back(&m->r, index[1]);
-	/* 1 and 2; not 3 and 4, which are held, but 5 */
+	/* overwrites 1, 2 and 5; 3 and 4 are held */
 	for (i = 0; i < 3; i++)
 		fill(m);
 	tb_ring_put_back(&m->r, index[2]);
@@ -595,7 +596,7 @@ static struct model *test_snapshot_passed(void)
 	return m;
 }
 
-/* While the machine sleeps: nothing is opened, all is counted, and the span is all of it. */
+/* While the ring is paused no buffer is opened; all attempts count, with the span of the pause. */
 static struct model *test_paused(void)
 {
 	struct model *m = model_new(4, 64, true);
@@ -604,7 +605,7 @@ static struct model *test_paused(void)
 
 	write_many(m, 1, 10);
 	m->r.paused = 1;
-	/* the current buffer takes what fits, until it is closed */
+	/* the current buffer still takes events, until it is closed */
 	EXPECT(m, model_write(m, 1));
 	EXPECT(m, tb_ring_flush(&m->r));
 	from = m->clock;
@@ -626,7 +627,7 @@ static struct model *test_paused(void)
 	return m;
 }
 
-/* What finds nothing dropped has nothing to tell. */
+/* A pause without attempts leaves no gap. */
 static struct model *test_paused_quiet(void)
 {
 	struct model *m = model_new(4, 64, true);
@@ -647,7 +648,7 @@ static struct model *test_paused_quiet(void)
 	return m;
 }
 
-/* The newest are held from the beginning on, come in order, and last. */
+/* A snapshot holds the newest blocks from its beginning; the reader gets them last, in order. */
 static struct model *test_snapshot_pinned(void)
 {
 	struct model *m = model_new(8, 64, true);
@@ -662,13 +663,13 @@ static struct model *test_snapshot_pinned(void)
 	EXPECT_EQ(m, m->r.pinned, 2);
 	EXPECT_EQ(m, m->r.held, 2);
 	EXPECT(m, !tb_ring_next_pinned(&m->r));
-	/* round and round: 9 closed, 7 and 8 stay */
+	/* the writer goes round several times: 7 and 8 stay, 9 is closed */
 	for (i = 0; i < 20; i++)
 		fill(m);
 	EXPECT(m, tb_ring_next_pinned(&m->r) && tb_ring_in_snapshot(&m->r));
 	index[0] = snapshot_next(m, 7, 7 * 56);
 	EXPECT_EQ(m, m->r.pinned, 1);
-	/* as if it had not been taken: still held, and told of again */
+	/* the reader puts 7 back: it is still held, with the same gap */
 	m->r.from = 7;
 	tb_ring_unacquire(&m->r, index[0]);
 	EXPECT_EQ(m, m->r.pinned, 2);
@@ -683,7 +684,7 @@ static struct model *test_snapshot_pinned(void)
 	tb_ring_put_back(&m->r, index[1]);
 	EXPECT(m, !tb_ring_in_snapshot(&m->r));
 	tb_ring_end_snapshot(&m->r);
-	/* those that nobody takes go back, the oldest first */
+	/* blocks that the reader does not take are released, the oldest first */
 	for (round = 0; round < 2; round++) {
 		tb_ring_begin_snapshot(&m->r);
 		tb_ring_pin(&m->r, 3);
@@ -702,7 +703,7 @@ static struct model *test_snapshot_pinned(void)
 	return m;
 }
 
-/* A ring that takes nothing any more says so, and since when; one that goes on does not. */
+/* The end of a ring that refuses events has their span; a ring that goes on has no end. */
 static struct model *test_end(void)
 {
 	struct model *m = model_new(4, 64, false);
@@ -751,14 +752,14 @@ static const struct ring_test tests[] = {
 	{ "reader gone, drop", test_unacquire_drop },
 	{ "reader gone, later blocks overwritten", test_unacquire_meanwhile },
 	{ "reader gone, its blocks overwritten", test_unacquire_overwritten },
-	{ "reader gone, a block that told of others", test_unacquire_told },
-	{ "reader gone, a block that told of drops", test_unacquire_oversize },
-	{ "reader gone, later block given back", test_unacquire_out_of_order },
+	{ "reader gone, a block with a gap", test_unacquire_told },
+	{ "reader gone, a block with drops", test_unacquire_oversize },
+	{ "reader gone, later block released", test_unacquire_out_of_order },
 	{ "a snapshot that the writer laps", test_snapshot_lapped },
 	{ "a snapshot that lacks a block", test_snapshot_passed },
 	{ "paused", test_paused },
-	{ "paused, and nothing happened", test_paused_quiet },
-	{ "a snapshot that has the newest", test_snapshot_pinned },
+	{ "paused, without attempts", test_paused_quiet },
+	{ "a snapshot that holds the newest blocks", test_snapshot_pinned },
 	{ "the end of a ring", test_end },
 };
 

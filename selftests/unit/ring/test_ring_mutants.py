@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Do the tests of the ring catch a ring that is broken?
+The tests of the ring catch a broken ring: otherwise a green run says nothing.
 
-Applies each of ring_mutants.txt to a copy of the ring, builds the tests that have to catch it and
-runs them until one fails.  A result for each mutant, in KTAP: ok and what caught it, not ok if
-nothing did.  A text that is not found exactly once fails, so that the table follows the ring.
+Applies each entry of ring_mutants.txt to a copy of the ring, builds the tests that must catch it,
+and runs them until one fails.  Prints a KTAP result for each mutant: ok and the test that caught
+it, or not ok.  A text that is not found exactly once fails, so that the table follows the ring.
 
     test_ring_mutants.py [-j N] [-k] DIRECTORY [NAME...]
 
-Builds in DIRECTORY, which is then in the way of nothing else.  NAME: only these mutants.  CC as
-usual.  A mutant that was caught is not tried again while it, the ring, the tests and the compiler
-are the same (scripts/lib/known.py); TRACEBUF_ANEW=1 tries all of them.
+Builds in DIRECTORY, which has nothing else.  NAME: only these mutants.  CC: the compiler.  A caught
+mutant is not tried again while the mutant, the ring, the tests and the compiler are the same
+(scripts/lib/known.py); TRACEBUF_ANEW=1 tries all.
 """
 
 import argparse
@@ -33,9 +33,9 @@ MODEL = ["-O1", "-DTB_RING_HOOKS", "-Iselftests/unit/ring"]
 RING = ["module/ring/writer.c", "module/ring/claim.c", "module/ring/reader.c"]
 WEAK = ["-O2", "-DTB_RING_HOOKS", "-DTB_RING_WEAK", "-Iselftests/unit/ring", "-Imodule",
         "-I" + os.path.join(TREE, "selftests/unit/ring/weak")]
-# for the ring alone
+# for the sources of the ring only
 RING_FLAGS = {"weak": ["-fsanitize=thread"]}
-# who has to catch it: flags, sources and arguments of one program after the other
+# tests that must catch a mutant: flags, sources and arguments of one program after the other
 CATCHERS = {
     "model": [(MODEL, ["selftests/unit/ring/%s.c" % part
                        for part in (name, "ring_model", "ring_model_read")], args)
@@ -51,13 +51,13 @@ CATCHERS = {
     "threads": [(["-O1", "-g", "-fsanitize=thread", "-pthread", "-Iselftests/unit/ring"],
                  ["selftests/unit/ring/test_ring_threads.c"], ["300000"])],
 }
-# runs of what catches by chance: two threads must meet, and on a busy machine they may not
+# attempts for tests that depend on chance: on a busy machine two threads may not meet
 TRIES = {"signals": 8, "threads": 8}
 os.environ["TSAN_OPTIONS"] = "halt_on_error=1"
 
 
 def compile_object(tree, catcher, flags, source, out):
-    """One object from the sources in @tree: None, or what the compiler said."""
+    """Compile one source in @tree: None, or the compiler's output."""
     if source in RING:
         flags = flags + RING_FLAGS.get(catcher, [])
     status, output = run(CC + COMMON + flags + ["-I", os.path.join(TREE, "uapi"), "-c",
@@ -66,7 +66,7 @@ def compile_object(tree, catcher, flags, source, out):
 
 
 def copy_tree(to):
-    """What the tests need, with nothing broken."""
+    """Copy the unchanged sources that the tests need."""
     shutil.rmtree(to, ignore_errors=True)
     for folder in "module/ring", "module/crash", "selftests/unit/ring", "selftests/bench/user":
         os.makedirs(os.path.join(to, folder))
@@ -77,12 +77,12 @@ def copy_tree(to):
 
 
 def object_name(where, catcher, source):
-    """Where the object of a source is."""
+    """The path of the object of a source."""
     return os.path.join(where, "%s-%s.o" % (catcher, os.path.basename(source)[:-2]))
 
 
 def try_mutant(mutant, where, whole):
-    """Is it caught?  (yes, by what or why not)"""
+    """(True, the test that caught it), or (False, why it was not caught)."""
     tree = os.path.join(where, mutant.name)
     copy_tree(tree)
     path = os.path.join(tree, "module/ring", mutant.file)
@@ -97,7 +97,7 @@ def try_mutant(mutant, where, whole):
     built = {}
     for flags, sources, arguments in CATCHERS[mutant.catcher]:
         for source in sources + RING:
-            # what includes the header is everything
+            # a changed header breaks all objects
             broken = mutant.file.endswith(".h") or source == "module/ring/" + mutant.file
             if not broken:
                 built[source] = object_name(whole, mutant.catcher, source)
@@ -120,7 +120,7 @@ def try_mutant(mutant, where, whole):
 
 
 def sources_key(whole):
-    """All that the result of a mutant depends on, but for the mutant itself."""
+    """The key of everything that a result depends on, except the mutant."""
     parts = [common.version(CC), known.content(__file__), known.content(common.__file__),
              known.content(os.path.join(TREE, "uapi", "linux", "tracebuf.h"))]
     for folder, _, names in sorted(os.walk(whole)):
@@ -131,7 +131,7 @@ def sources_key(whole):
 
 
 def try_and_keep(mutant, where, whole, key):
-    """The same as try_mutant(); keeps that it was caught."""
+    """try_mutant(), and remember that it was caught."""
     caught, what = try_mutant(mutant, where, whole)
     if caught:
         known.keep(key, what.encode())
@@ -139,7 +139,7 @@ def try_and_keep(mutant, where, whole, key):
 
 
 def build_whole(whole, pool, catchers):
-    """The objects of the ring as it is, for all that a mutant does not change."""
+    """Compile the unchanged objects, for the sources that a mutant does not change."""
     jobs = {}
     for catcher in catchers:
         for flags, sources, _ in CATCHERS[catcher]:
@@ -151,7 +151,7 @@ def build_whole(whole, pool, catchers):
 
 
 def main():
-    """Runs what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Do the tests catch a broken ring?")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 2, dest="jobs")
     parser.add_argument("-k", action="store_true", dest="keep", help="keep the copies")

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring between processors, under the thread sanitizer: for each of two rings a thread that
- * writes and one that reads.
+ * The ring has no data race between a writer and a reader on different processors
+ * (ThreadSanitizer): two rings, each with a writer thread and a reader thread.
  *
- * The ring's accesses to shared words are atomics of the order that the kernel's have; contents
- * are written and read by plain accesses, as probes and readers do.  So if an acquire or a release is missing, or an access that needs to be marked is not, there is a
- * data race for the sanitizer to see; ring_mutants.txt has some that it must.  It knows
- * nothing of fences.  tb_rmb() and tb_wmb() order counters among themselves, all of them
- * atomics, and nothing plain hangs on them: leaving them out hides no race and makes none.
- * test_ring_weak is for these.
+ * Accesses to shared words are atomics with the memory order of the kernel's; contents are written
+ * and read by plain accesses, as in probes and readers.  So the sanitizer sees a missing acquire,
+ * release or mark as a data race; ring_mutants.txt has some that it must catch.  It does not know
+ * fences: tb_rmb() and tb_wmb() order counters, which are all atomics, so leaving them out neither
+ * hides nor makes a race.  test_ring_weak tests fences.
  *
  *	test_ring_threads [EVENTS]
  */
@@ -35,7 +34,7 @@ struct test {
 	atomic_bool done;
 };
 
-/* relaxed: the clock makes no order between the threads */
+/* relaxed: the clock must not order the threads */
 u64 tb_user_clock(bool raw)
 {
 	static u64 now = 1000;
@@ -88,7 +87,7 @@ static void *writer(void *arg)
 			t->recorded++;
 		else
 			t->lost++;
-		/* a block that no later claim orders behind what is in it */
+		/* a flushed block: no later claim orders it after its contents */
 		if (!(random / 8 % 64)) {
 			tb_ring_flush(&t->r);
 			sched_yield();
@@ -98,7 +97,7 @@ static void *writer(void *arg)
 	return NULL;
 }
 
-/* Looks at everything in a block, by plain reads. */
+/* Read everything in a block by plain reads. */
 static void check_block(struct test *t, const struct tb_block *block)
 {
 	const struct tb_element *e = (const void *)block;
