@@ -1,20 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# build.sh - build kernels with debugging options into the cache.
+# build.sh - builds kernels with debugging options into the cache.
 #
-# Sourced by scripts/setup, after lib/fetch.sh, with say() and die() defined
-# and $here set to scripts/. Kernel SERIES-WHAT is that of the package
-# linux-source-SERIES, configured by kernels/base.config and
-# kernels/WHAT.config. What is kept is what lib/cache.sh says, and:
+# scripts/setup sources it after lib/fetch.sh, with say() and die() defined and $here set to
+# scripts/. Kernel SERIES-WHAT comes from the package linux-source-SERIES, with the configuration of
+# kernels/base.config and kernels/WHAT.config. The cache keeps the files of lib/cache.sh and:
 #
-#   key      checksum of what the kernel was made from
+#   key      checksum of the kernel's sources and configuration
 #   config   its configuration
 #
-# All is made in a *.part folder that is renamed at the end; of the build
-# itself, which takes some minutes and 2 GB, nothing is kept.
+# A build takes some minutes and 2 GB in a *.part folder. The script removes the tree of the build
+# and renames the folder at the end.
 
-# What kernel $1 is made from, as one word.
+# Print the checksum of the sources of kernel $1.
 build_key()
 {
 	# shellcheck disable=SC2154
@@ -22,26 +21,26 @@ build_key()
 		cksum | tr -d '\n' | tr ' ' '-'
 }
 
-# Is kernel $1 there, made from what there is now?
+# Is kernel $1 there, built from the current sources?
 kernel_built()
 {
 	_k="$(cache_dir)/kernels/$1"
 	[ -s "$_k/release" ] && [ "$(cat "$_k/key" 2>/dev/null)" = "$(build_key "$1")" ]
 }
 
-# make, in the tree of the kernel, not as a part of a make that runs us
+# Run make in the kernel's tree, without the flags of a make that runs this script.
 kernel_make()
 {
 	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS nice -n 10 make -s "$@"
 }
 
-# Configures the tree in the current folder with the fragments $*.
+# Configure the tree in the current folder with the fragments $*.
 configure_kernel()
 {
 	kernel_make tinyconfig || return
 	scripts/kconfig/merge_config.sh -m -O . .config "$@" >merge.log || return
 	kernel_make olddefconfig || return
-	# What depends on something that is not there is dropped without a word.
+	# kconfig silently drops an option with a missing dependency.
 	for _fragment; do
 		sed -n 's/^# \(CONFIG_[A-Z0-9_]*\) is not set$/\1/p' "$_fragment" | while read -r _option; do
 			! grep -q "^$_option=" .config || echo "$_option"
@@ -53,14 +52,14 @@ configure_kernel()
 	[ ! -s not-taken ]
 }
 
-# The whole of it, in the folder $1, from the fragments that follow.
+# Build in the folder $1, from the fragments that follow.
 build_in()
 {
 	_part=$1
 	shift
 	mkdir "$_part/tree"
 	cd "$_part/tree" || return
-	# hundreds of megabytes that no such kernel has a use for
+	# leave out hundreds of megabytes that these kernels do not need
 	tar -xJf "$(linux_source)/linux-source-6.12.tar.xz" --strip-components=1 \
 		--exclude='*/drivers/gpu/drm/amd/include/*' --exclude='*/tools/testing/*' || return
 	configure_kernel "$@" || {
@@ -78,7 +77,7 @@ build_in()
 	rm -rf tree
 }
 
-# Kernel $1 into the cache.
+# Build kernel $1 into the cache.
 build_kernel()
 {
 	case $1 in
@@ -86,8 +85,8 @@ build_kernel()
 	*) die "no sources to build kernel '$1' from" ;;
 	esac
 	[ -e "$here/kernels/${1##*-}.config" ] || die "no scripts/kernels/${1##*-}.config for kernel '$1'"
-	# One at a time: they would only slow each other down. A lock of its
-	# own, so that others who want what is there already need not wait.
+	# One build at a time: two would slow each other down. The lock is not that of the cache, so
+	# that other runs can use finished kernels.
 	exec 7>"$(cache_dir)/build.lock"
 	flock 7
 	if kernel_built "$1"; then
@@ -106,7 +105,7 @@ build_kernel()
 		die "could not build kernel $1"
 	}
 	build_key "$1" >"$_k.part/key"
-	# last: without it a kernel is not there
+	# last, because a kernel without this file does not count as there
 	mv "$_k.part/release.new" "$_k.part/release"
 	rm -rf "$_k" "$_log"
 	mv "$_k.part" "$_k"

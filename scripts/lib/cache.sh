@@ -1,44 +1,42 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cache.sh - where scripts/setup leaves kernels, and how to ask for them.
+# cache.sh - knows where scripts/setup leaves kernels, and answers questions about them.
 #
-# Sourced by the other scripts (POSIX sh; defines functions only, runs
-# nothing):
+# The other scripts source it (POSIX sh; it defines only functions):
 #
 #   cache_dir         the cache folder (it need not exist yet)
-#   kernel_dir K      what is kept of kernel K ("6.1", "6.12", "6.12-kasan" ...)
+#   kernel_dir K      the folder of kernel K ("6.1", "6.12", "6.12-kasan" ...)
 #   kernel_headers K  headers of K, usable as KDIR
-#   kernel_image K    what is booted of K: uncompressed vmlinux, or Image
+#   kernel_image K    the file that QEMU boots: uncompressed vmlinux, or Image
 #   kernel_release K  `uname -r` of K
-#   kernel_arch K     what K is for: amd64, arm64
-#   kernel_names      the kernels there are, one a line
-#   linux_source      files kept of the kernel's sources (kselftest.h, checkpatch.pl)
+#   kernel_arch K     the architecture of K: amd64, arm64
+#   kernel_names      the kernels in the cache, one a line
+#   linux_source      the folder with files of the kernel's sources (kselftest.h, checkpatch.pl)
 #
-# Those that take a K fail, naming scripts/setup, when it is not there.
+# Functions with a K fail, and name scripts/setup, if the cache has no kernel K.
 #
 # A kernel's folder holds:
 #
 #   release   the release, a text file
-#   headers   -> what modules are built against (KDIR)
+#   headers   -> the headers that modules are built against (KDIR)
 #   vmlinux   uncompressed, for a PVH boot
 #   bzImage   -> the image as Debian ships it
 #   modules   -> lib/modules/RELEASE, with modules.dep made
-#   root/     the packages, unpacked; for a kernel of a newer Debian the compiler
-#             and libraries that belong to it, too
+#   root/     the packages, unpacked; for a kernel of a newer Debian also its compiler and
+#             libraries
 #
-# One that is for another architecture than this machine's has instead of vmlinux
-# and bzImage, and besides:
+# A kernel for another architecture than this machine's has no vmlinux and no bzImage, but:
 #
 #   Image     -> the image as Debian ships it
 #   arch      the architecture, as Debian calls it, a text file
 #   user/     programs and libraries of that architecture, a guest's root
 #
-# One that was built (lib/build.sh) has no bzImage, modules and root, and:
+# A kernel that lib/build.sh built has no bzImage, modules and root, and:
 #
-#   headers/  itself
+#   headers/  the headers themselves
 #   config    its configuration
-#   key       what it was built from
+#   key       checksum of its sources and configuration
 
 cache_dir()
 {

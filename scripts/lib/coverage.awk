@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# coverage.awk - the tables of docs/coverage.md.
+# coverage.awk - writes the tables of docs/coverage.md.
 #
 # awk -F '\t' -f coverage.awk release=R coverage.txt release=R coverage.txt
 #
-# coverage.txt is what lib/units-report.awk writes.
+# lib/units-report.awk writes coverage.txt.
 
 FNR == 1 {
 	nr_kernels++

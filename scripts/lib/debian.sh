@@ -1,17 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# debian.sh - packages of another Debian than the host's, unpacked into folders.
+# debian.sh - unpacks packages of another Debian than the host's into folders.
 #
-# Sourced by scripts/setup, after lib/cache.sh, with say() and die() defined.
-# Between other_debian() and host_debian() apt works with lists of its own, kept
-# in the cache, and knows of no installed package. Nothing of that takes root.
+# scripts/setup sources it after lib/cache.sh, with say() and die() defined. Between other_debian()
+# and host_debian(), apt uses separate lists in the cache and knows of no installed package. It
+# needs no root.
 
-# where they are kept, while it is another's
+# the folder of the separate lists, between these two calls
 _od=
 
-# other_debian ARCH SUITE...: suites of the archive of that name, or of
-# debian-security
+# other_debian ARCH SUITE...: use suites of the archive debian or debian-security
 other_debian()
 {
 	_od="$(cache_dir)/apt/$1-$2"
@@ -55,7 +54,7 @@ host_debian()
 	_od=
 }
 
-# Download packages, and all they depend on, into the current folder.
+# Download packages and all their dependencies into the current folder.
 other_download_all()
 {
 	rm -f "$_od"/archives/*.deb
@@ -66,8 +65,8 @@ other_download_all()
 	mv "$_od"/archives/*.deb .
 }
 
-# Unpack the packages in the current folder into the folder $1, with /bin and
-# the like as links into /usr. Their scripts are not run.
+# Unpack the packages in the current folder into the folder $1, with links like /bin into /usr. Do
+# not run their scripts.
 unpack_root()
 {
 	mkdir -p "$1/usr"
@@ -82,9 +81,8 @@ unpack_root()
 	done
 }
 
-# Have the programs in the files $2... use the libraries in $1, which are to be
-# found there afterwards, and not the host's. What is no program of ELF stays as it
-# is.
+# Make the programs in the files $2... use the libraries that will be in $1, not the host's. Skip
+# files that are not ELF programs.
 own_libraries()
 {
 	_libs=$1

@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# fetch.sh - fetch Debian kernels into the cache, installing nothing.
+# fetch.sh - fetches Debian kernels into the cache, and installs nothing.
 #
-# Sourced by scripts/setup, after lib/cache.sh, with say() and die() defined.
-# Each fetch_*() does nothing when its result is there; it works in a *.part
-# folder and renames it at the end, so what is in the cache is whole.
+# scripts/setup sources it after lib/cache.sh, with say() and die() defined. Each fetch_*() does
+# nothing if its result exists. It works in a *.part folder and renames it at the end, so the cache
+# has only complete results.
 
-# The packages are downloaded into the current folder as the current user;
-# apt would otherwise drop to user _apt, who cannot write there.
+# Download the packages into the current folder as the current user: apt's own user _apt could not
+# write there.
 apt_download()
 {
 	for _try in 1 2; do
 		if apt-get -q -o APT::Sandbox::User="$(id -un)" download "$@" >apt.log 2>&1; then
 			return 0
 		fi
-		# A package named by old lists is gone from the archive: refresh, once.
+		# The archive no longer has a package of an old list: refresh the lists once.
 		if [ "$_try" = 2 ] || ! apt_update; then
 			break
 		fi
@@ -29,8 +29,8 @@ have_package()
 	apt-cache show --no-all-versions "$1" >/dev/null 2>&1
 }
 
-# Where kernel $1 comes from: sets series ("" for any), flavour, arch, and has
-# apt know of the packages of another Debian if it is not one of the host's.
+# Set series ("" for any), flavour and arch of kernel $1. If a newer Debian has it, switch apt to
+# the lists of that Debian.
 kernel_origin()
 {
 	series=${1%%-*}
@@ -49,16 +49,15 @@ kernel_origin()
 	esac
 }
 
-# Newest release of the kernel that kernel_origin() tells of of which image,
-# headers and kbuild are all in the package lists; sets release, image (one or
-# more packages), common and kbuild.
+# Find the newest release, for kernel_origin()'s answer, whose image, headers and kbuild are all in
+# the package lists; set release, image (one or more packages), common and kbuild.
 find_release()
 {
 	for release in $(apt-cache pkgnames "linux-headers-${series:+$series.}" |
 			sed -n "s/^linux-headers-\\([0-9.]*\\(-[0-9]*\\|+deb[0-9.]*\\)$flavour-$arch\\)\$/\\1/p" |
 			sort -rV); do
 		_version=${release%"$flavour-$arch"}
-		# real-time kernels have common headers of their own
+		# real-time kernels have their own common headers
 		common=linux-headers-$_version-common$flavour
 		have_package "$common" || common=linux-headers-$_version-common
 		have_package "$common" || continue
@@ -66,12 +65,12 @@ find_release()
 			[ -z "$kbuild" ] || ! have_package "$kbuild" || break
 		done
 		[ -n "$kbuild" ] || continue
-		# Unsigned and signed images hold the same kernel; the signed
-		# one may come some hours later.
+		# Unsigned and signed images contain the same kernel; the signed one may appear some
+		# hours later.
 		for image in "linux-image-$release-unsigned" "linux-binary-unsigned-$release" \
 			"linux-binary-$release" "linux-image-$release"; do
 			have_package "$image" || continue
-			# since 7.2 in packages of their own
+			# since 7.2, modules have their own packages
 			! have_package "linux-modules-$release" ||
 				image="$image linux-modules-$release"
 			return 0
@@ -80,9 +79,9 @@ find_release()
 	return 1
 }
 
-# vmlinux from bzImage $1 into $2. The boot protocol's header says where the
-# compressed payload is (Documentation/arch/x86/boot.rst); its last four bytes
-# are the size it unpacks to.
+# Extract vmlinux from bzImage $1 into $2. The header of the boot protocol has the offset of the
+# compressed payload (Documentation/arch/x86/boot.rst); the last four bytes of the payload are the
+# size of vmlinux.
 extract_vmlinux()
 {
 	_sects=$(od -An -tu1 -j497 -N1 "$1" | tr -d ' ')
@@ -102,10 +101,10 @@ extract_vmlinux()
 		die "$1: what unpacked is no ELF file"
 }
 
-# The kernel's image in the folder root/ of packages into one that QEMU boots.
+# Make an image that QEMU boots from the kernel's image in the unpacked packages, root/.
 unpack_image()
 {
-	# the latter two since 7.2
+	# the last two names: since 7.2
 	for _image in "root/boot/vmlinuz-$release" "root/usr/lib/modules/$release/vmlinuz" \
 		"root/usr/lib/modules/$release/vmlinuz.unsigned"; do
 		[ ! -e "$_image" ] || break
@@ -118,14 +117,14 @@ unpack_image()
 	fi
 }
 
-# What the headers in root/ name by where they would be installed is in $1/root.
+# Change the paths in the headers from the place of their installation to $1/root.
 relocate_headers()
 {
 	_hdr="root/usr/src/linux-headers-$release"
 	sed -i -e "s|^\(include\) /usr/src/|\1 $1/root/usr/src/|" \
 		-e "s|^\(KBUILD_OUTPUT=\)/usr/src/|\1$1/root/usr/src/|" "$_hdr/Makefile"
 	ln -s "$_hdr" headers
-	# Newer packages may come with /usr/lib/modules alone.
+	# Newer packages may have only /usr/lib/modules.
 	if [ ! -e root/lib ]; then
 		ln -s usr/lib root/lib
 	fi
@@ -134,9 +133,9 @@ relocate_headers()
 	ln -s "root/lib/modules/$release" modules
 }
 
-# A kernel of a newer Debian wants that one's compiler, and programs of its headers
-# that one's libraries: root/ has both, and is to be $1/root. gcc looks for the
-# assembler and the linker beside itself before it takes the host's.
+# A kernel of a newer Debian needs the compiler of that Debian, and the programs of its headers need
+# its libraries. root/ has both and later becomes $1/root. gcc looks for the assembler and the
+# linker in its own folder before it takes the host's.
 relocate_tools()
 {
 	_tools=root/usr/x86_64-linux-gnu/bin
@@ -152,8 +151,8 @@ relocate_tools()
 		\$a PAHOLE = $1/root/usr/bin/pahole" "root/usr/src/linux-headers-$release/.kernelvariables"
 }
 
-# Programs and libraries of a Debian 12 for guests that cannot run the host's, and
-# what this tree's own are built against; into $1.
+# Fetch into $1 programs and libraries of Debian 12 for guests that cannot run the host's, and the
+# libraries that this tree's programs need.
 guest_packages="bash dash coreutils grep sed mawk gawk tar util-linux mount kmod procps
 	findutils diffutils gzip xz-utils zstd bzip2 binutils gcc iproute2 python3-minimal python3 strace
 	jq protobuf-compiler
@@ -168,7 +167,7 @@ fetch_guest_root()
 	cp "$1/usr/share/base-passwd/passwd.master" "$1/etc/passwd"
 	cp "$1/usr/share/base-passwd/group.master" "$1/etc/group"
 	ln -sf gawk "$1/usr/bin/awk"
-	# nothing of it is read by a guest, and half of its size
+	# half of the size, and guests do not read it
 	rm -rf "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/locale"
 }
 
@@ -183,12 +182,12 @@ Kernel $1 for Debian 12 is in these archives; add both lines to a file in
   deb http://deb.debian.org/debian-security bookworm-security main"
 }
 
-# Kernel $1, one of Debian's, into the cache.
+# Fetch Debian's kernel $1 into the cache.
 fetch_kernel()
 {
 	_k="$(cache_dir)/kernels/$1"
 	if [ -s "$_k/release" ]; then
-		# with programs for its guests: those that are wanted now?
+		# A kernel for another architecture also needs the current list of programs.
 		[ -s "$_k/arch" ] && [ "$(cat "$_k/programs" 2>/dev/null)" != "$guest_packages" ] ||
 			return 0
 	fi
@@ -203,7 +202,7 @@ fetch_kernel()
 	mkdir -p "$_k.part/root"
 	(
 		cd "$_k.part" || exit
-		# programs that the headers come with run on this machine
+		# the programs in kbuild run on this machine
 		[ "$arch" = amd64 ] || kbuild=$kbuild:amd64
 		if [ "$1" = newest ]; then
 			# shellcheck disable=SC2086
@@ -242,8 +241,7 @@ fetch_kernel()
 	say "kernel $1: $release is in $_k"
 }
 
-# The package linux-source-6.12 as a file, in $1: also the source of kernels
-# built with debugging options.
+# Download the package linux-source-6.12 into $1. Kernels with debugging options also come from it.
 fetch_source_deb()
 {
 	need_apt "linux-source-6.12"
@@ -254,8 +252,8 @@ fetch_source_deb()
 	(cd "$1" && apt_download linux-source-6.12 && rm -f apt.log)
 }
 
-# What tests and checks need of the kernel's sources. With $1 = keep the
-# tarball stays, as linux-source/linux-source-6.12.tar.xz.
+# Fetch the files of the kernel's sources that tests and checks need. With $1 = keep, keep the
+# tarball as linux-source/linux-source-6.12.tar.xz.
 fetch_source()
 {
 	_s="$(linux_source)"
@@ -271,7 +269,7 @@ fetch_source()
 		cd "$_s.part" || exit
 		_deb=$(ls linux-source-6.12_*.deb)
 		_ver=${_deb#*_}
-		# Straight out of the package: nothing of its size is stored twice.
+		# Stream it out of the package, so that the disk holds only one copy.
 		dpkg --fsys-tarfile "$_deb" |
 			tar -xO ./usr/src/linux-source-6.12.tar.xz >linux-source-6.12.tar.xz
 		rm "$_deb"

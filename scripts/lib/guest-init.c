@@ -2,41 +2,41 @@
 /*
  * guest-init - process 1 of the guests that scripts/vm boots.
  *
- * Lives, statically linked, in an initramfs with the few modules it needs. It
- * mounts the host's root (9p or, for kernels without, virtiofs; read-only) under
- * a writable overlay, runs one command there and reports everything about it
- * through one virtio-serial port, as frames of
+ * scripts/vm links it statically into an initramfs, with the few modules that it needs. It mounts
+ * the host's root (9p or, for kernels without 9p, virtiofs; read-only) under a writable overlay,
+ * runs one command there and sends its output to the host through one virtio-serial port, in
+ * frames:
  *
  *	u8 type, u8[3] length (little endian), length bytes
  *
- * each written by one write() of at most 32 KiB, which is what the driver
- * passes on as a whole. The types (vm-run.py is the other end):
+ * One write() sends one frame of at most 32 KiB: the driver passes on that much as a whole. The
+ * types (vm-run.py reads them):
  *
- *	'B'  init runs (no data)
+ *	'B'  init has started (no data)
  *	'S'  the command starts (no data)
  *	'1'  the command's standard output
  *	'2'  its standard error
  *	'K'  kernel log, whole lines
  *	'T'  tar stream of /out
- *	'X'  init failed; the text says at what
- *	'D'  all of /out has been sent, as it is while the command runs on
+ *	'X'  init failed; the text names the failed step
+ *	'D'  init has sent all of /out while the command still runs
  *	'E'  end: the command's exit status, one byte
  *
- * A byte that comes from the other end asks for /out as it is: the deadline is over.
+ * A byte from the host asks for /out at once: the deadline is over.
  *
- * The command writes to pipes and not to the port, since a port can be opened
- * only once and so /dev/stdout could not be.
+ * The command writes to pipes and not to the port: the guest can have a port open only once, so the
+ * command could not open /dev/stdout.
  *
- * What to run is read from the file "job" in the folder that the last argument
- * names, a path on the host: a sequence of records, each "key", NUL, "value", NUL.
+ * init reads the job from the file "job" in the host's folder that the last argument names. The
+ * file is a sequence of records, each "key", NUL, "value", NUL.
  *
  *	dir   working directory
  *	env   NAME=VALUE, for the command
  *	arg   a word of the command
  *	add   host path; the next record "at" says where in the guest
- *	root  host folder to take for the guest's root, not the host's own
- *	memory (no value) the root is /memory of the initramfs; when all else has been
- *	      copied to it, the host's files are unmounted
+ *	root  host folder that becomes the guest's root instead of the host's root
+ *	memory (no value) the root is /memory of the initramfs; init copies everything else to
+ *	      it, then unmounts the host's files
  *	mod   host folder that makes up /lib/modules/RELEASE; the first is on top
  *	ko    host path of a module built for this kernel, repeatable
  *	out   (no value) send /out at the end
@@ -72,7 +72,7 @@
 static int port = -1;
 static int kmsg = -1;
 
-/* The job, as read; the pointers are into its text. */
+/* The job; the pointers lead into its text. */
 static char *words[WORDS_MAX + 1];
 static char *envs[WORDS_MAX + 1];
 static char *mods[4];
@@ -108,7 +108,7 @@ static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *fmt
 	n += snprintf(text + n, 100, ": %s", strerror(err));
 	fprintf(stderr, "guest-init: %s\n", text);
 	send_frame('X', text, n);
-	/* The other end ends the guest when it has read that, if it gets it. */
+	/* vm-run.py ends the guest when it has read the frame, if the frame arrives. */
 	sleep(port >= 0 ? 5 : 0);
 	reboot(RB_AUTOBOOT);	/* QEMU runs with -no-reboot */
 	for (;;)
@@ -119,7 +119,7 @@ static void put_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	/* Not every kernel has every knob. */
+	/* Some kernels lack some of these files. */
 	if (fd < 0)
 		return;
 	if (write(fd, text, strlen(text)) < 0)
@@ -127,7 +127,7 @@ static void put_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* The folders that the part of a path before its last slash names. */
+/* Make all folders of a path before its last slash. */
 static void make_parents(const char *path)
 {
 	char buf[PATH_MAX], *p;
@@ -153,7 +153,7 @@ static void mount_at(const char *what, const char *where, const char *type,
 		fail("mounting %s on %s", type ? type : what, where);
 }
 
-/* The host's root, in the one way or the other in which it is offered. */
+/* Mount the host's root by virtiofs or by 9p: QEMU offers one of them. */
 static void mount_host(void)
 {
 	make_dirs("/host");
@@ -164,7 +164,7 @@ static void mount_host(void)
 		fail("mounting the host's root");
 }
 
-/* For file systems a kernel may lack. */
+/* Mount a file system that some kernels lack. */
 static void try_mount(const char *type, const char *where)
 {
 	mkdir(where, 0755);
@@ -176,7 +176,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* /m holds modules whose names sort in the order of their dependencies. */
+/* Load the modules in /m; their names sort in the order of their dependencies. */
 static void load_modules(void)
 {
 	struct dirent **list;
@@ -269,8 +269,8 @@ static void read_job(const char *dir)
 }
 
 /*
- * An overlay of host folders on `where`. They are bound to short names first:
- * overlayfs gives a meaning to ':' and ',' in paths.
+ * Mount an overlay of host folders on `where`. First bind them to short names: overlayfs gives a
+ * meaning to ':' and ',' in paths.
  */
 static void mount_overlay(char *const *dirs, int ndirs, const char *where)
 {
@@ -307,7 +307,7 @@ static void copy_file(const char *from, const char *to)
 	in = open(from, O_RDONLY | O_CLOEXEC);
 	if (in < 0 || fstat(in, &st))
 		fail("opening %s", from);
-	/* Not over the host's: the overlay would copy that up first. */
+	/* Do not open the host's file for writing: the overlay would copy it up first. */
 	unlink(to);
 	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, st.st_mode & 07777);
 	if (out < 0)
@@ -321,7 +321,7 @@ static void copy_file(const char *from, const char *to)
 	close(out);
 }
 
-/* Make /root the guest's root: the host's, overlaid, and this run's additions. */
+/* Make /root the guest's root: an overlay over the host's root, with the additions of this run. */
 static void make_root(void)
 {
 	char from[PATH_MAX], to[PATH_MAX];
@@ -364,7 +364,7 @@ static void make_root(void)
 		snprintf(from, sizeof(from), "/host%s", kos[i]);
 		snprintf(to, sizeof(to), "/root/usr/lib/modules/%s/extra/%s", uts.release, name);
 		copy_file(from, to);
-		/* Where "insmod tracebuf.ko" finds it. */
+		/* "insmod tracebuf.ko" looks in the working directory. */
 		snprintf(to, sizeof(to), "/root%s/%s", workdir, name);
 		copy_file(from, to);
 	}
@@ -411,21 +411,19 @@ static void set_knobs(void)
 		ioctl(fd, SIOCSIFFLAGS, &ifr);
 		close(fd);
 	}
-	/* Warnings to the console too: a guest that hangs cannot send them. */
+	/* The console shows warnings too: a guest that hangs cannot send the log. */
 	put_file("/proc/sys/kernel/printk", "5 4 1 7");
 	put_file("/proc/sys/kernel/sysrq", "1");
-	/* Shorter than a test's deadline; longer than an emulated guest on a busy host makes a
-	 * task wait.
+	/*
+	 * Shorter than a test's deadline, and longer than a task waits in an emulated guest on a
+	 * busy host.
 	 */
 	put_file("/proc/sys/kernel/hung_task_timeout_secs", "150");
-	/* The command line has it on to boot faster; tests want usual delays. */
+	/* The command line turned this on for a faster boot; tests need the usual delays. */
 	put_file("/sys/kernel/rcu_expedited", "0");
 }
 
-/*
- * Start a program with the given output pipes (-1: the console). Returns its
- * process id.
- */
+/* Start a program with these output pipes (-1: the console); return its process id. */
 static pid_t start(char *const *argv, int out, int err, const char *dir)
 {
 	pid_t pid = fork();
@@ -456,7 +454,7 @@ static pid_t start(char *const *argv, int out, int err, const char *dir)
 	return pid;
 }
 
-/* One read() of a pipe into a frame; 0 at its end. */
+/* Send what one read() of a pipe returns as a frame; return 0 at the end of the pipe. */
 static ssize_t pump(int fd, char type)
 {
 	static char buf[FRAME_MAX];
@@ -468,7 +466,7 @@ static ssize_t pump(int fd, char type)
 	return n;
 }
 
-/* What is in a pipe now, and no more: someone may be writing on and on. */
+/* Send what a pipe holds now, and no more: another process may write on and on. */
 static void drain(int fd, char type)
 {
 	ssize_t n;
@@ -481,8 +479,8 @@ static void drain(int fd, char type)
 }
 
 /*
- * Pass on a good part of the kernel's log; false when there is no more.
- * /dev/kmsg gives "prio,seq,usec,flags;text\n", then " KEY=value\n" lines.
+ * Send up to one frame of the kernel's log; return false at the end of the log. /dev/kmsg gives
+ * "prio,seq,usec,flags;text\n", then lines " KEY=value\n".
  */
 static bool pump_kmsg(void)
 {
@@ -524,8 +522,8 @@ static bool pump_kmsg(void)
 static bool send_out(int sigs);
 
 /*
- * Pass on what a program writes, and the kernel's log, until it ends. Others
- * that hold its pipes open are not waited for; what is in the pipes is read.
+ * Pass on the output of a program, and the kernel's log, until the program ends. Do not wait for
+ * other processes that hold its pipes open; read only what the pipes hold.
  */
 static int serve(pid_t pid, int sigs, int out, char out_type, int err)
 {
@@ -534,7 +532,7 @@ static int serve(pid_t pid, int sigs, int out, char out_type, int err)
 		{ .fd = err, .events = POLLIN },
 		{ .fd = kmsg, .events = POLLIN },
 		{ .fd = sigs, .events = POLLIN },
-		/* not of tar: what is asked for is on its way */
+		/* not while tar runs: it sends /out already */
 		{ .fd = want_out && !sending_out ? port : -1, .events = POLLIN },
 	};
 	struct signalfd_siginfo si;
@@ -552,13 +550,13 @@ static int serve(pid_t pid, int sigs, int out, char out_type, int err)
 			pump_kmsg();
 		if (fds[3].revents) {
 			(void)!read(sigs, &si, sizeof(si));
-			/* Orphans are ours to reap, too. */
+			/* As process 1, init reaps orphans too. */
 			while ((got = waitpid(-1, &st, WNOHANG)) > 0)
 				if (got == pid)
 					status = WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
 		}
 		if (fds[4].revents & POLLIN) {
-			/* once: the guest is about to be ended */
+			/* only once: vm-run.py ends the guest soon */
 			fds[4].fd = -1;
 			(void)send_out(sigs);
 			send_frame('D', NULL, 0);
@@ -582,7 +580,7 @@ static int run(char *const *argv, char out_type, int sigs, const char *dir)
 	return serve(pid, sigs, out[0], out_type, err[0]);
 }
 
-/* False if tar has failed: while files are being written it may well. */
+/* Send /out; return false if tar failed, as it may while a process writes files there. */
 static bool send_out(int sigs)
 {
 	static char *tar[WORDS_MAX + 8] = { "tar", "-c", "--" };
@@ -591,7 +589,7 @@ static bool send_out(int sigs)
 	DIR *d = opendir("/out");
 
 	sending_out = true;
-	/* By name: "." would bring along the mode of /out itself. */
+	/* Name each entry: with "." the archive would contain the mode of /out itself. */
 	while (d && n < WORDS_MAX && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			tar[n++] = strdup(e->d_name);
@@ -615,12 +613,12 @@ int main(int argc, char **argv)
 	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (kmsg < 0)
 		fail("opening /dev/kmsg");
-	/* A break, and SysRq, are taken from a serial line that is open. */
+	/* The kernel takes a break, and SysRq, only from a serial line that is open. */
 	if (open("/dev/ttyS0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) < 0)
 		(void)!open("/dev/ttyAMA0", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 
 	mount_host();
-	/* The last: words the kernel does not know come before it. */
+	/* The folder is the last argument; words that the kernel does not know come before. */
 	read_job(argv[argc - 1]);
 	make_root();
 	if (in_memory)
@@ -638,7 +636,7 @@ int main(int argc, char **argv)
 	setenv("PATH", "/usr/sbin:/usr/bin", 1);
 	for (i = 0; i < nenvs; i++)
 		if (!strncmp(envs[i], "PATH=", 5))
-			setenv("PATH", envs[i] + 5, 1);	/* execvpe() looks in ours */
+			setenv("PATH", envs[i] + 5, 1);	/* for execvpe(), which uses init's PATH */
 
 	send_frame('S', NULL, 0);
 	status = run(words, '1', sigs, workdir);
@@ -649,5 +647,5 @@ int main(int argc, char **argv)
 		;
 	send_frame('E', &status, 1);
 	for (;;)
-		pause();	/* until QEMU is told to end */
+		pause();	/* until vm-run.py ends QEMU */
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0-only
-"""known.py - what deterministic tests have said, by the content of all that they depend on.
+"""known.py - keeps the output of deterministic tests, by the content of all that they depend on.
 
     known.py PROGRAM [ARGUMENT...]
 
-Runs PROGRAM, or prints what it printed when it last succeeded, if its file has the same content and
-the arguments are the same. Only for a program that reads nothing else and does the same in each run.
+Runs PROGRAM; or, if a run with the same arguments and the same content of its file succeeded
+before, prints the output of that run. PROGRAM must read nothing else and do the same in each run.
 
-Only successes are kept, in the cache folder (cache.sh). TRACEBUF_ANEW=1 in the environment: nothing
-that was kept is used, everything runs.
+It keeps only successes, in the cache folder (cache.sh). TRACEBUF_ANEW=1 in the environment: it uses
+no kept output and runs everything.
 """
 import hashlib
 import os
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-DAYS = 60       # what nobody has asked for since is removed
+DAYS = 60       # unused results are removed after so many days
 
 
 def folder():
@@ -26,7 +26,7 @@ def folder():
 
 
 def key_of(*parts):
-    """The name of a result that depends on these texts (bytes or str), and on nothing else."""
+    """Return the name of a result that depends only on these texts (bytes or str)."""
     key = hashlib.sha256()
     for part in parts:
         part = part if isinstance(part, bytes) else part.encode()
@@ -40,7 +40,7 @@ def content(path):
 
 
 def lookup(key):
-    """What was said, or None."""
+    """Return the kept output, or None."""
     path = os.path.join(folder(), key)
     if os.environ.get("TRACEBUF_ANEW"):
         return None
@@ -53,7 +53,7 @@ def lookup(key):
 
 
 def keep(key, said):
-    """Keep what was said in a run that succeeded; without a cache folder nothing is kept."""
+    """Keep the output of a run that succeeded; without a cache folder keep nothing."""
     try:
         os.makedirs(folder(), exist_ok=True)
         for entry in os.scandir(folder()):

@@ -4,12 +4,11 @@
 #
 #   awk -v suite=NAME -v code=EXIT -f ktap.awk FILE
 #
-# Prints a line "passed failed skipped" first, then what failed, with
-# the lines that came before it.  Several streams after one another are fine.
-# A parent of subtests counts through them: once for itself only if it failed
-# and none of them did.  Results that a plan announced and that did not come,
-# more than it announced, a program that failed without saying which test, and no results at all
-# count as failed.
+# Prints a line "passed failed skipped" first, then each failure with the lines before it. FILE may
+# have several streams one after the other. A parent of subtests counts by its subtests; it counts
+# itself only if it failed and no subtest did. Failures are also: a result that the plan announced
+# and that is missing, results beyond the plan, a program that failed without a failed test, and no
+# results at all.
 
 function failed(what)
 {
@@ -18,7 +17,7 @@ function failed(what)
 	context = ""
 }
 
-# a stream is over: were all its results there?
+# At the end of a stream, check that all its results came.
 function finish()
 {
 	if (plan != "" && seen[0] < plan)
@@ -62,7 +61,7 @@ BEGIN { context = report = plan = ""; seen[0] = 0 }
 		under_ok[depth] += 0
 		under_fail[depth]++
 		if (below_fail)
-			total--		# told already
+			total--		# the subtest counts already
 		else
 			failed(line)
 	} else {

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# timer-erratum.sh FILE - write to FILE the device tree of scripts/vm's arm64 guests, and add that
-# the counter has HiSilicon's erratum 161010101.
-#
-# The kernel then reads the counter by way of a workaround: twice, until both values are close.
+# timer-erratum.sh FILE - writes the device tree of scripts/vm's arm64 guests to FILE, and adds
+# HiSilicon's erratum 161010101 to the counter. The kernel then uses a workaround: it reads the
+# counter twice, until both values are close.
 
 set -e
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""tool_help.py - what the tool says of itself with -h, taken apart.
+"""tool_help.py - parses the help texts of the tool.
 
-"tracebuf COMMAND -h" is the one place where options are explained.  Man pages and completions are made
-from it, and tests hold it against the options that the tool really takes.
+Only "tracebuf COMMAND -h" explains options. Man pages and completions come from it, and tests
+compare it with the options that the tool really takes.
 
     commands(tool)          [(name, brief)]
-    full(tool, name)        the text of --help-all, or of -h if there is no more
+    full(tool, name)        the text of --help-all, or of -h if the tool has no longer text
     Help(text)              usage: lines; before, after: paragraphs; options: [Option]
-    taken(tool, *command)   the long options the tool takes, as getopt tells of abbreviations
+    taken(tool, *command)   the long options that the tool takes, from getopt's errors
 """
 import re
 import subprocess
@@ -20,7 +20,7 @@ OPERAND = re.compile(r"^  (?P<value>[A-Z]+(?:\.\.\.)?)  +(?P<what>\S.*)$")
 
 
 def said(tool, *words):
-    """Both streams of a run of the tool."""
+    """Run the tool; return its standard output and error."""
     run = subprocess.run([tool, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                          stdin=subprocess.DEVNULL, timeout=60, check=False)
     return run.stdout
@@ -41,7 +41,7 @@ def full(tool, name):
 
 
 class Option:
-    """An option or an operand; what: the lines that explain it, as they are indented below it."""
+    """An option or an operand; what: the lines that explain it."""
 
     def __init__(self, short, long, value, what):
         self.short, self.long, self.value = short or "", long or "", (value or "").strip()
@@ -91,11 +91,11 @@ class Help:
 
 
 def taken(tool, *command):
-    """All long options of a command.
+    """Return all long options of a command.
 
-    An abbreviation of several is refused with a list of them, one of a single option with a value is
-    refused by its full name if it takes none; else without a value, if it takes one.  Nothing
-    of this gets as far as doing something.
+    getopt refuses an ambiguous abbreviation with a list of the options. It refuses an abbreviation
+    of one option by the option's full name, if the option takes no value but gets one, or takes one
+    and gets none. So the command itself never starts.
     """
     found = set()
     for letter in "abcdefghijklmnopqrstuvwxyz":

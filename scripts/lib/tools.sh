@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tools.sh - build what runs in guests in user space: this machine's, or another's.
+# tools.sh - builds the user-space programs of guests, for this machine or another architecture.
 #
-# Sourced by scripts/vm and scripts/check, after lib/cache.sh, with $tree set.
-# What is for the host is in build/user and build/selftests, what is for
-# another architecture in build/ARCH/.
+# scripts/vm and scripts/check source it after lib/cache.sh, with $tree set. Programs for the host
+# are in build/user and build/selftests, those for another architecture in build/ARCH/.
 
-# make_for ARCH ARGUMENTS...: make, with what compiles for ARCH, in the folder it is for
+# make_for ARCH ARGUMENTS...: run make with the compiler for ARCH
 make_for()
 {
 	_arch=$1
@@ -22,7 +21,7 @@ make_for()
 		make -s CC="aarch64-linux-gnu-gcc --sysroot=$_root" AR=aarch64-linux-gnu-ar "$@"
 }
 
-# The libraries that go with a kernel for ARCH.
+# Print the root folder with the libraries for ARCH, from a kernel in the cache.
 cross_root()
 {
 	for _kernel in $(kernel_names); do
@@ -34,7 +33,7 @@ cross_root()
 	return 1
 }
 
-# Where things for ARCH are, in this tree.
+# Print the build folder for ARCH in this tree.
 built_for()
 {
 	# shellcheck disable=SC2154
@@ -45,7 +44,7 @@ built_for()
 	fi
 }
 
-# Library, tool, Babeltrace's plugin and samples for ARCH; $2... for make.
+# Build library, tool, Babeltrace's plugin and samples for ARCH; $2... for make.
 make_tools()
 {
 	_to=$(built_for "$1") _arch=$1
@@ -53,7 +52,7 @@ make_tools()
 	make_for "$_arch" -C "$tree/userspace" OUT="$_to/user" "$@" all samples
 }
 
-# The programs of selftests/vm for ARCH; $2... for make.
+# Build the programs of selftests/vm for ARCH; $2... for make.
 make_guest_tests()
 {
 	_to=$(built_for "$1") _arch=$1

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# vm-files.sh - the files a guest boots from, made once and kept in the cache.
+# vm-files.sh - makes the files that a guest boots from, once, and keeps them in the cache.
 #
-# Sourced by scripts/vm, after lib/cache.sh, with die() defined and $here set
-# to scripts/. The results are named by a checksum of what they are made of,
-# and appear by a rename, so that runs side by side do not disturb each other.
+# scripts/vm sources it after lib/cache.sh, with die() defined and $here set to scripts/. The names
+# of the results contain a checksum of their sources, and a rename puts them in place: so parallel
+# runs do not disturb each other.
 
-# Modules init needs before it can load any from the host's file system, and
-# those by which it gets at that; which, guest_files says.
+# init needs these modules before it can load others from the host's file system. guest_files names
+# the modules for that file system.
 guest_modules="virtio_pci virtio_console overlay"
 
-# kmod's programs are not in every user's PATH.
+# Some users have no kmod programs in their PATH.
 PATH="$PATH:/usr/sbin:/sbin"
 
 vm_cache()
@@ -21,20 +21,20 @@ vm_cache()
 	printf '%s\n' "$_vc"
 }
 
-# Make room for new files: others of long ago are for other versions.
+# Remove old files: they belong to other versions.
 prune()
 {
 	find "$(vm_cache)" -mindepth 1 -maxdepth 1 -mtime +14 -exec rm -rf {} +
 }
 
-# Checksum of standard input, as a word.
+# Print a checksum of standard input as one word.
 sum_of()
 {
 	cksum | tr -d '\n' | tr ' ' '-'
 }
 
-# The modules that a guest with the modules folder $1 of release $2 sees the
-# host's files by: those of 9p, or of virtiofs if the kernel has no 9p.
+# Print the modules by which a guest with modules folder $1 and release $2 reads the host's files:
+# 9p, or virtiofs if the kernel has no 9p.
 guest_files()
 {
 	if [ -z "$1" ] || modules_of "$1" "$2" 9p >/dev/null 2>&1; then
@@ -44,7 +44,7 @@ guest_files()
 	fi
 }
 
-# modprobe's "insmod PATH" lines for modules $3... of the folder $1, release $2.
+# Print modprobe's lines "insmod PATH" for modules $3... of the folder $1, release $2.
 modules_of()
 {
 	_base=${1%/lib/modules/*} _release=$2
@@ -52,7 +52,7 @@ modules_of()
 	modprobe -d "${_base:-/}" -S "$_release" -a --show-depends "$@"
 }
 
-# guest-init as a static program for the architecture $1; prints its path.
+# Build guest-init as a static program for architecture $1; print its path.
 guest_init()
 {
 	# shellcheck disable=SC2154
@@ -71,8 +71,8 @@ guest_init()
 	printf '%s\n' "$_gi"
 }
 
-# The initramfs for the modules folder $1 ("" for a kernel with all it needs
-# built in), the release $2 and the architecture $3; prints its path.
+# Make the initramfs for modules folder $1 ("" if the kernel has everything built in), release $2
+# and architecture $3; print its path.
 guest_initrd()
 {
 	_init=$(guest_init "$3")
@@ -94,7 +94,7 @@ guest_initrd()
 	printf '%s\n' "$_initrd"
 }
 
-# Reads modprobe's "insmod PATH" lines; unpacks the modules into $1, numbered.
+# Read modprobe's lines "insmod PATH" and unpack the modules into $1, numbered.
 unpack_modules()
 {
 	_n=100
@@ -102,7 +102,7 @@ unpack_modules()
 		[ "$_verb" = insmod ] || continue
 		_name=${_path##*/}
 		_name=${_name%%.*}
-		# Dependencies are listed again for each that needs them.
+		# modprobe lists a dependency again for each module that needs it.
 		set -- "$1" "$1"/*-"$_name.ko"
 		[ ! -e "$2" ] || continue
 		case $_path in
@@ -115,9 +115,9 @@ unpack_modules()
 	done
 }
 
-# depmod's files for the modules folder $1 ("" for none) of release $2 with
-# the modules $3... in extra/: "modprobe tracebuf" needs them. They change with
-# the modules' aliases and dependencies only. Prints the folder.
+# Make depmod's files, which "modprobe tracebuf" needs, for modules folder $1 ("" for none) of
+# release $2 with modules $3... in extra/. They depend only on the modules' aliases and
+# dependencies. Print the folder.
 module_index()
 {
 	_modules=$1 _release=$2
@@ -144,7 +144,7 @@ module_index()
 		cp "$@" "$_lib/extra/"
 		depmod -b "$_tree" "$_release" >&2 || die "depmod failed for $_release"
 		rm -rf "$_lib/kernel" "$_lib/extra"
-		# Another run may have been first; its files are as good.
+		# If another run was faster, its files are as good.
 		mv -T "$_lib" "$_index" 2>/dev/null || [ -d "$_index" ] ||
 			die "cannot write $_index"
 		rm -rf "$_tree"

@@ -1,14 +1,14 @@
 #!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0-only
-"""vm-run.py - run one QEMU guest, pass on what its command writes, judge it.
+"""vm-run.py - runs one QEMU guest, passes on the output of its command, and checks its kernel log.
 
-Started by scripts/vm, which prepares the files, as
+scripts/vm prepares the files and starts this program as
 
     vm-run.py RUNDIR DEADLINE OUTDIR -- QEMU ARGUMENTS...
 
-and ends with the exit status of scripts/vm. RUNDIR is removed at the end.
-OUTDIR may be empty. The devices through which a guest reports are added here;
-guest-init.c describes the frames that arrive.
+The exit status is that of scripts/vm. The program removes RUNDIR at the end. OUTDIR may be empty.
+The program adds the devices through which the guest reports; guest-init.c describes the frames of
+the guest.
 """
 
 import os
@@ -22,12 +22,12 @@ import sys
 import time
 
 COMPLAINT = 120     # the kernel log holds a complaint
-PANIC = 121         # the guest went down under the command
+PANIC = 121         # the guest ended before the command did
 DEADLINE = 122
-RUNNER = 123        # no guest, or no command, at all
+RUNNER = 123        # the guest or the command did not start
 
 BOOT_LIMIT = 180    # seconds until the command starts; debug kernels are slow
-OUT_LIMIT = 60      # seconds for /out of a command that does not end
+OUT_LIMIT = 60      # seconds to get /out from a guest at its deadline
 EXCERPTS = 4
 EXCERPT_LINES = 70
 
@@ -44,9 +44,9 @@ COMPLAINTS = re.compile("|".join((
     r"soft lockup", r"hard LOCKUP", r"refcount_t:", r"list_(add|del) corruption",
     r"Bad page state", r"unable to handle", r"Call Trace:", r"Kernel panic")))
 
-# The kernel has data races of its own, which are not for us to judge. A report
-# counts if one of the two accesses is by code of a module: its function is the
-# first in a stack but for those that copy and compare on behalf of others.
+# The kernel itself has data races, which these tests ignore. A report counts if code of a module
+# made one of the two accesses: its function is the first in a stack, except for functions that copy
+# and compare for a caller.
 RACE = re.compile(r"BUG: KCSAN:")
 RACE_END = re.compile(r"\] ={60}")
 FRAME = re.compile(r"\] \s*(\S+)\+0x[0-9a-f]+/0x[0-9a-f]+( \[\w+\])?$")
@@ -57,12 +57,12 @@ OOM = re.compile(r"\] \S.* invoked oom-killer: ")
 OOM_END = re.compile(r"\] oom-kill:constraint=| invoked oom-killer: ")
 GROUP_OOM = re.compile(r"\] oom-kill:constraint=CONSTRAINT_MEMCG,.*oom_memcg=/\w")
 
-# Of no use in the stacks of a guest that hangs: registers, code, guesses.
+# Lines that do not help in the stacks of a guest that hangs: registers, code, guesses.
 REGISTERS = re.compile(r"\] ((R[A-Z0-9]{2}|[A-Z]S|CR2|Code|Hardware name|RIP: 0033): ?| \? )")
 
 
 class Stop(Exception):
-    """Ends the run with a status, and a reason if the user should be told."""
+    """Ends the run with a status, and with a reason if the user should see one."""
 
     def __init__(self, status, reason=None):
         super().__init__(reason)
@@ -93,8 +93,8 @@ class Guest:
         self.rundir = rundir
         self.deadline = deadline
         self.outdir = outdir
-        self.log = bytearray()      # the kernel's, as init reads it
-        self.console = bytearray()  # the same, as far as the console shows it
+        self.log = bytearray()      # the kernel's log, as init reads it
+        self.console = bytearray()  # the part of the log that the console shows
         self.monitor_text = bytearray()
         self.frames = bytearray()
         self.started = False
@@ -118,8 +118,8 @@ class Guest:
                 "-serial", "chardev:vm.console",
                 "-mon", "chardev=vm.monitor,mode=readline"]
         self.errors = open(os.path.join(rundir, "qemu.err"), "w+b")
-        # If this process is killed hard, its guest goes too. A session of its
-        # own: Ctrl-C is for this process to handle.
+        # If this process is killed, the kernel kills QEMU too. QEMU has its own session, because
+        # this process handles Ctrl-C.
         self.qemu = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--", qemu[0]] + dev + qemu[1:],
             stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors,
@@ -131,7 +131,7 @@ class Guest:
     def set_limit(self, seconds, stop):
         self.end_by = time.monotonic() + seconds if seconds else None
         self.limit = stop
-        # The alarm ends waits for a reader of our output, too.
+        # The alarm also interrupts a write to a slow reader of our output.
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def on_alarm(self, *_):
@@ -167,7 +167,7 @@ class Guest:
         if not self.outdir:
             return
         if not self.tar:
-            # a guest that counts instructions has a clock of its own
+            # the clock of a guest that counts instructions may be ahead or behind
             self.tar = subprocess.Popen(["tar", "-x", "--no-same-owner", "--warning=no-timestamp",
                                          "-C", self.outdir], stdin=subprocess.PIPE)
         try:
@@ -188,13 +188,13 @@ class Guest:
         del buf[:at]
 
     def serve(self, until=None):
-        """Pass things on until the command's end, QEMU's, a point in time, or all of /out is here."""
+        """Pass on data until the command or QEMU ends, until @until, or until all of /out came."""
         poll = select.poll()
         names = {}
         for name, sock in self.socks.items():
             poll.register(sock, select.POLLIN)
             names[sock.fileno()] = name
-        # Only to be told when nobody reads it any more.
+        # Poll the standard output only for an error: its reader has gone.
         poll.register(1, 0)
         while self.status is None and not self.sent_out:
             timeout = None
@@ -207,7 +207,7 @@ class Guest:
                 if fd == 1:
                     if events & select.POLLERR:
                         raise Stop(128 + signal.SIGPIPE)
-                    poll.unregister(1)      # a file, or a terminal gone
+                    poll.unregister(1)      # a file, or a terminal that has gone
                     continue
                 name = names[fd]
                 try:
@@ -227,7 +227,7 @@ class Guest:
                     self.monitor_text += data
 
     def interrogate(self):
-        """Have a guest that hangs log what it is at, if it still can."""
+        """Make a guest that hangs log its state, if it still can."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         self.monitor("info registers -a")
         # SysRq by serial break: stacks of CPUs, of blocked tasks, of all tasks.
@@ -241,7 +241,7 @@ class Guest:
                 return
 
     def rescue(self):
-        """Have a guest whose command does not end send /out as it is, if it still can."""
+        """Ask a guest at its deadline for /out, if it still can send it."""
         try:
             self.socks["frames"].sendall(b"o")
             self.serve(time.monotonic() + OUT_LIMIT)
@@ -300,7 +300,7 @@ def in_module(report):
 
 
 def drop_races(lines):
-    """The log without the reports of races in the kernel itself, and how many."""
+    """Return the log without reports of races in the kernel itself, and the number of reports."""
     rest = []
     dropped = 0
     at = 0
@@ -319,9 +319,10 @@ def drop_races(lines):
 
 
 def drop_group_kills(lines):
-    """The log without the stacks of kills for want of memory in a control group.
+    """Return the log without the stacks of kills for want of memory in a control group.
 
-    A group has so little because a test wants it; of the machine's memory it stays a complaint.
+    A test gives a group too little memory on purpose; a kill for want of the machine's memory stays
+    a complaint.
     """
     rest = []
     at = 0
@@ -332,7 +333,7 @@ def drop_group_kills(lines):
                 end += 1
             report = lines[at:end]
             if end < len(lines) and GROUP_OOM.search(lines[end]):
-                # the first is its own: others have come in between
+                # the first stack belongs to this kill; later ones come from other reports
                 stack = next((i for i, l in enumerate(report) if "] Call Trace:" in l), None)
                 if stack is not None:
                     del report[stack]
@@ -344,9 +345,9 @@ def drop_group_kills(lines):
 
 
 def drop_kdump(lines):
-    """The log without panics after which another kernel came up in the guest, by kdump.
+    """Return the log without panics after which kdump booted another kernel in the guest.
 
-    Only guests that crash on purpose load such a kernel. How much of the panic arrives is a race.
+    Only guests that crash on purpose load such a kernel. How much of the panic arrives varies.
     """
     rest = []
     panic = None
@@ -361,11 +362,11 @@ def drop_kdump(lines):
 
 
 def excerpts(lines):
-    """The parts of a log around complaints: a few lines before, many after."""
+    """Return the parts of a log around complaints: a few lines before, many after."""
     parts = []
     end = -1
     for i, line in enumerate(lines):
-        # The command line may well name what is looked for.
+        # The command line may contain such words.
         if i < end or not COMPLAINTS.search(line) or "ommand line: " in line:
             continue
         if len(parts) == EXCERPTS:
@@ -383,7 +384,7 @@ def excerpts(lines):
 
 
 def judge(guest):
-    """The status of a run that did not fail by itself."""
+    """Return the exit status of a run that ended without Stop."""
     log, console = lines_of(guest.log), lines_of(guest.console)
     if guest.status is not None:
         log, races = drop_races(drop_group_kills(drop_kdump(log)))
@@ -394,7 +395,7 @@ def judge(guest):
             show("the kernel complained (the command's exit status: %d):" % guest.status, bad)
             return COMPLAINT
         return guest.status
-    # QEMU ended by itself.
+    # QEMU ended without a status from the guest.
     if not guest.started:
         show("the guest did not come up; the end of its console:", console[-30:])
         if guest.qemu_errors():
@@ -420,7 +421,7 @@ def save_log(guest):
 
 
 def user_tasks(lines):
-    """Of SysRq's list of tasks, those that came in by a system call; not init."""
+    """Return the tasks of SysRq's list that are in a system call, without init."""
     tasks = []
     inside = False
     for line in lines:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""affected.py - which tests a change can affect, by the files that it touches.
+"""affected.py - finds the tests that a change can affect, by the changed files.
 
---changed runs these alone, and the default run adds those that are otherwise for --full. What
-several rows name is run once. The suite docs wants a row for each file of the tree.
+--changed runs only these tests; the default run adds those that otherwise only --full runs. A test
+that several rows name runs once. The suite docs fails if a file of the tree has no row.
 """
 import fnmatch
 import glob
@@ -11,15 +11,15 @@ import subprocess
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 
-# Tests of the module that find most of what can go wrong anywhere in it, in little time
+# Tests that quickly find most errors anywhere in the module
 MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch", "rooms"]
 
-# Files (a pattern matches "/" as well), and names as scripts/check takes them; vm/ROOM: the tests in
-# that folder of selftests/vm, whose rooms are named as those of the module
+# Patterns of files ("*" matches "/" too), and names as scripts/check takes them. vm/ROOM: the tests
+# in that folder of selftests/vm, where each room of the module has a folder of the same name
 TABLE = (
     ("*.md", ["docs"]),
     ("docs/*", ["docs", "unit library"]),
-    # not the mutants, which test the tests: the default run has them
+    # without the mutants, which test the tests: the default run has them
     ("module/ring/*", MODULE + ["vm/ring", "unit ring", "bench", "flips *"]),
     ("module/machine/*", MODULE + ["vm/crash", "test_suspend*", "suspend *", "* erratum",
                                    "test_mapping", "test_rules", "reboots", "* region"]),
@@ -60,7 +60,7 @@ TABLE = (
     ("userspace/tool/export/*", ["unit formats", "unit history"]),
     ("userspace/tool/query/*", ["unit query", "unit history"]),
     ("userspace/tool/report/*", ["unit report", "unit page"]),
-    # in a guest only what knows of the device
+    # only these files need the device, so only they need a guest
     ("userspace/tool/top/source.c", ["unit library", "unit top", "test_top"]),
     ("userspace/tool/top/guard.c", ["unit top", "test_top"]),
     ("userspace/tool/top/*", ["unit library", "unit top"]),
@@ -119,7 +119,7 @@ TABLE = (
 
 
 def changed_files(tree, revision):
-    """Files that differ from the revision; without one, from the branch this one follows."""
+    """Return the files that differ from the revision; by default from this branch's upstream."""
     def git(*words):
         said = subprocess.run(["git", "-C", tree, *words], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, check=False)
@@ -135,7 +135,7 @@ def changed_files(tree, revision):
 
 
 def tests_of(file):
-    """Names of the tests that a file belongs to; None if no row has it."""
+    """Return the names of the tests for a file; None if it has no row."""
     if fnmatch.fnmatch(file, "selftests/vm/*/test_*"):
         return [os.path.splitext(os.path.basename(file))[0]]
     for pattern, tests in TABLE:
@@ -145,7 +145,7 @@ def tests_of(file):
 
 
 def room(name):
-    """vm/ROOM: the names of the tests there; another name is itself."""
+    """Return the tests in folder vm/ROOM; for another name the name itself."""
     if not name.startswith("vm/"):
         return [name]
     found = glob.glob(os.path.join(TREE, "selftests", name, "test_*"))
@@ -153,7 +153,7 @@ def room(name):
 
 
 def names(tree, revision):
-    """Names of the tests that the changes since a revision can affect; None: all of them."""
+    """Return the names of the tests that changes since a revision can affect; None: all."""
     wanted = []
     for file in changed_files(tree, revision):
         tests = tests_of(file)

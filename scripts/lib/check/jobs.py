@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""jobs.py - which jobs a run of scripts/check has: builds, tests of user space, guests.
+"""jobs.py - makes the jobs of a run of scripts/check: builds, tests in user space, tests in guests.
 
-The length of a job is in selftests/times.tsv, from a whole run on two cores; it only decides about the
-order, and about which tests share a guest.
+selftests/times.tsv has the seconds of each job in a whole run on two processors. They decide only
+the order of the jobs, and which tests share a guest.
 """
 import fnmatch
 import glob
@@ -23,32 +23,32 @@ STOCK = ["6.1", "6.12"]
 MORE = ["6.12-rt", "6.12-kasan", "6.12-kcsan"]      # what --full adds
 DEBIAN = ["6.1", "6.12", "6.12-cloud", "6.12-rt", "newest", "6.12-arm64"]
 
-# Two tiers. The default run leaves these jobs and tests to --full: they take long, or need guests
-# booted in a special way. The default run adds a job again if a file changed to which affected.py
-# assigns it.
+# There are two tiers. The default run leaves these jobs and tests to --full: they take long, or
+# their guests need special options. If a file changed, the default run adds the jobs that
+# affected.py assigns to the file.
 FULL = ["abidiff", "bench", "crashes *", "flips *", "headers", "kdump *", "panics *", "reboots",
         "suspend *", "unit mutants", "unit page",
         "* icount", "* isolated", "* lockdown", "* numa", "* poison", "* region",
         "test_babeltrace", "test_docs", "test_faults", "test_follow",
         "test_sizes", "test_suspend", "test_suspend_jump", "test_top"]
-# On the older kernel the default run has these alone: what is built on the kernel's interfaces.
+# On the older kernel the default run has only the tests that depend on the kernel's interfaces.
 SHORT_KERNEL = "6.1"
 SHORT = ["test_compact", "test_context", "test_control", "test_copies", "test_events",
          "test_fifo", "test_header", "test_hotplug", "test_ioctl", "test_loss", "test_mapping", "test_mmap",
          "test_modes", "test_poll", "test_producer", "test_producer_chunks", "test_provider",
          "test_read", "test_rule_ioctl", "test_select", "test_snapshot", "test_system"]
-JUDGED = 16             # recordings of each test that the default run exports and judges
-ADDED_SECONDS = 300     # of one processor: what a change may bring back to the default run
+JUDGED = 16             # recordings of each test that the default run exports and checks
+ADDED_SECONDS = 300     # of processor time that a change may add to the default run
 
 GUEST_SECONDS = 200     # tests shorter than that share a guest
-UNKNOWN_SECONDS = 20    # of a test that nobody has measured
+UNKNOWN_SECONDS = 20    # for a test that times.tsv does not have
 BOOT_SECONDS = 6
 
-# a processor and half of the memory each
+# Each node has one processor and half of the memory.
 NODES = "-object memory-backend-ram,id=m0,size=512M -object memory-backend-ram,id=m1,size=512M " \
     "-numa node,memdev=m0,cpus=0 -numa node,memdev=m1,cpus=1 -smp 2,sockets=2,cores=1"
 
-# Re-expanding the kernel's trace headers takes macros like theirs.
+# To expand the kernel's trace headers again, the module needs macros in their style.
 MACROS = "MACRO_ARG_UNUSED,MACRO_ARG_REUSE,TRAILING_SEMICOLON,OPEN_ENDED_LINE,COMPLEX_MACRO," \
     "PARENTHESIS_ALIGNMENT,NEW_TYPEDEFS,SPACING"
 CHECKPATCH = ["uapi/linux/*.h", "include/linux/*.h", "module/*.[ch]", "module/*/*.[ch]",
@@ -58,7 +58,7 @@ CHECKPATCH = ["uapi/linux/*.h", "include/linux/*.h", "module/*.[ch]", "module/*/
 
 
 def looks_for_errors(kernel):
-    """Such a kernel is slow, and not for timing."""
+    """Is the kernel built with a sanitizer? It is too slow for tests that measure time."""
     return kernel.endswith(("-kasan", "-kcsan"))
 
 
@@ -67,10 +67,10 @@ def matches(name, patterns):
 
 
 class Jobs:
-    """Makes the jobs. What all of them share is in the run: see scripts/check.
+    """Makes the jobs. They share the state in run, see scripts/check.
 
-    @added: patterns of tests that the default run has even if they are in the other tier.
-    @only: patterns of the tests in guests that are wanted; None: all.
+    @added: patterns of tests that the default run has although they belong to --full.
+    @only: patterns of the tests in guests that the caller wants; None: all.
     """
 
     def __init__(self, run, kernels, added=(), only=None):
@@ -79,12 +79,12 @@ class Jobs:
         self.short = len(kernels) > 1       # are tests left out on the older kernel?
         self.added = added
         self.room = ADDED_SECONDS
-        self.no_room = []       # what was to be added to the default run, and does not fit in
+        self.no_room = []       # tests that ADDED_SECONDS kept out of the default run
         self.list = []
         self.cores = os.cpu_count() or 1
 
     def is_full(self, name, seconds):
-        """Is a job or a test in the tier of --full alone?"""
+        """Does only --full run this job or test?"""
         if not matches(name, FULL):
             return False
         if self.short and SHORT_KERNEL in name.split() or not matches(name, self.added):
@@ -104,8 +104,8 @@ class Jobs:
         return self.list[-1]
 
     def build(self, name, suite, command, needs=(), seconds=60, env=None, others=None):
-        """A build: succeeds if the command does and warns of nothing.  Warnings that match @others
-        (sources of others) do not count."""
+        """A build passes if the command succeeds and warns of nothing. Warnings that match @others
+        (sources of other projects) do not count."""
         def run():
             log = self.run.path(re.sub(r"[^A-Za-z0-9.]+", "-", name) + ".log")
             code = self.run.call(command, log, env)
@@ -120,8 +120,8 @@ class Jobs:
         self.add(name, run, needs, seconds).is_build = True
 
     def exports(self, name, suite, folder):
-        """Export the recordings of tests, FOLDER/recordings/TEST/*.tbuf, and judge them; those that
-        something is wrong with stay there."""
+        """Export the recordings of tests, FOLDER/recordings/TEST/*.tbuf, and check the results. A
+        recording with an error stays there."""
         kept = os.path.join(folder, "recordings")
         file = kept + ".ktap"
         most = [] if self.run.args.full else ["--most", str(JUDGED)]
@@ -130,7 +130,7 @@ class Jobs:
         self.run.results.count(name, suite + ": exports of recordings", file, code, kept)
 
     def judge(self, name, label, test, folder):
-        """Run the second half of a test, on the files that the first has left (ktap.sh)."""
+        """Run the second half of a test on the files that the first half left (see ktap.sh)."""
         source = "".join(glob.glob("selftests/vm/*/%s.sh" % test))
         if not source or not re.search(r"^\s*judge ", open(source).read(), re.M):
             return
@@ -151,7 +151,7 @@ class Jobs:
              recordings=False):
         """A command whose standard output is KTAP.
 
-        @recordings: it leaves recordings in $TRACEBUF_RECORDINGS, below the folder @evidence.
+        @recordings: the command leaves recordings in $TRACEBUF_RECORDINGS, below @evidence.
         """
         def run():
             file = self.run.path(name.replace(" ", "-") + ".ktap")
@@ -171,7 +171,7 @@ class Jobs:
 
     def guest(self, name, kernel, tests, options=(), env=(), deadline=900, needs=(), seconds=60,
               leaks=True, label=None, full=None):
-        """A guest that runs selftests/vm/lib/run.sh TEST...: a suite for each test."""
+        """A guest runs selftests/vm/lib/run.sh TEST... and reports one suite for each test."""
         folder = self.run.path(name)
         label = label or kernel
 
@@ -187,7 +187,7 @@ class Jobs:
                 self.judge(name, label, test, folder)
             self.exports(name, name, folder)
             bad = []
-            # 1: tests failed, and are counted already
+            # exit status 1: tests failed, and results.count() counted them
             if status not in (0, 1):
                 with open(os.path.join(folder, "output"), errors="replace") as text:
                     bad = text.read().splitlines()[-60:]
@@ -197,7 +197,7 @@ class Jobs:
             if leaks:
                 self.run.leaks.setdefault(label, []).append(os.path.join(folder, "leaks.ktap"))
             return True
-        # by any of these names one may ask for it
+        # scripts/check accepts each of these names
         self.add(name, run, needs, seconds, full).tests = [name, *tests]
 
     # ---- what there is ---------------------------------------------------
@@ -217,8 +217,8 @@ class Jobs:
         for kernel in kernels:
             make = ["KDIR=" + run.headers(kernel), "RELEASE=" + run.release(kernel)]
             flags = "KFLAGS=W=1 "
-            # Sparse reads each source once: in the default run the tracebuf.ko that "make torture"
-            # builds, with --full also the units of tracebuf_events.ko
+            # Sparse reads each source once. In the default run it reads tracebuf.ko as "make
+            # torture" builds it; with --full it reads the units of tracebuf_events.ko too.
             sparse = "C=1 " if kernel == ("6.12" if "6.12" in kernels else kernels[-1]) else ""
             everything = full or kernel != SHORT_KERNEL or not self.short or \
                 self.only is not None
@@ -226,12 +226,12 @@ class Jobs:
             self.build("module for " + kernel, "module",
                        ["make", "guest-module", *make, *which,
                         flags + (sparse if full else "") + jobs], seconds=150, env=run.ccache,
-                       # with KASAN or KCSAN some of the kernel's headers warn
+                       # with KASAN or KCSAN some headers of the kernel cause warnings
                        others=looks_for_errors(kernel) and "include/trace/events/")
             self.build("torture modules for " + kernel, "module",
                        ["make", "torture", *make, flags + sparse + jobs], seconds=60,
                        env=run.ccache)
-            # it makes the module as well, with the same results
+            # This job makes the module again, with the same results.
             self.build("samples for " + kernel, "module",
                        ["make", "samples", *make, *which, flags + sparse + jobs],
                        ["module for " + kernel], 20, run.ccache)
@@ -280,7 +280,7 @@ class Jobs:
             self.add("rooms", lambda: self.rooms(kernel), ["tools", "module for " + kernel], 2)
 
     def rooms(self, kernel):
-        """Does nothing in module/ and userspace/ point up?"""
+        """Check that no file in module/ and userspace/ includes or calls a higher layer."""
         objects = {"module": os.path.join("build", self.run.release(kernel), "module"),
                    "userspace": "build/user/obj"}
         self.run.tell("rooms", "rooms", [
@@ -291,12 +291,12 @@ class Jobs:
 
     def tables(self):
         """Each file has a row in affected.py, and each pattern of a tier or a row names a test."""
-        # without a repository there are no files to look for
+        # outside of a repository, git lists no files
         files = subprocess.run(["git", "ls-files"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, check=False)
         names = [job.name for job in self.list] + glob.glob("selftests/vm/*/test_*.*")
         names = {re.sub(r"^.*/|\.(c|sh)$", "", name) for name in names}
-        # those only some runs have
+        # names that only some runs have
         names |= {"6.12-arm64 erratum", "packages"}
         patterns = FULL + SHORT + [name for _, tests in affected.TABLE
                                    for test in tests for name in affected.room(test) or [test]]
@@ -310,11 +310,11 @@ class Jobs:
         return True
 
     def checkpatch(self, anew):
-        """What checkpatch had nothing to say of is not asked for again while it and checkpatch are
-        the same, unless @anew."""
+        """Check the sources with checkpatch. A file without complaints is not checked again while
+        the file and checkpatch stay the same, unless @anew."""
         folder = os.path.join(self.run.linux_source, "scripts")
         checkpatch = os.path.join(folder, "checkpatch.pl")
-        # it takes words in CamelCase from the tree's headers
+        # checkpatch takes words in CamelCase from the kernel's headers
         read = sorted(path for pattern in (folder + "/*", "include/**/*.h")
                       for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
         program = known.key_of(*map(known.content, read))
@@ -342,9 +342,10 @@ class Jobs:
         return True
 
     def guests(self, kernels, native, full, alone):
-        """selftests/vm on all kernels, in many guests: one that hangs costs its own tests.
+        """The tests in selftests/vm on all kernels, in many guests: a guest that hangs loses only
+        its own tests.
 
-        @alone: each test in a guest of its own.
+        @alone: give each test a guest of its own.
         """
         quick = [kernel for kernel in kernels if not looks_for_errors(kernel)]
         one = ([kernel for kernel in quick if kernel in native] or kernels)[-1:]
@@ -366,7 +367,7 @@ class Jobs:
             needs = self.guest_needs(kernel)
             self.guest(kernel + " lockdown", kernel, ["lockdown"], (), (), 600, needs, 15,
                        leaks=False)
-            # a firmware that keeps a part of the memory for itself, where there is one
+            # in native guests, a firmware reserves a part of the memory
             bios = ["-q", "-bios bios-256k.bin"] if kernel in native else []
             self.guest(kernel + " region", kernel, ["region"],
                        ["-m", "512", "-A", "memmap=16M$0x10000000", *bios], (), 600, needs, 15,
@@ -392,7 +393,7 @@ class Jobs:
                            label=kernel + " icount")
 
     def guest_needs(self, kernel, tests=()):
-        """What has to be built for a guest, as the sources of its tests name it."""
+        """The builds that a guest needs, as the sources of its tests name them."""
         needs = ["module for " + kernel, "guest tests"]
         text = ""
         for test in tests:
@@ -408,14 +409,14 @@ class Jobs:
         return needs
 
     def counting(self, kernel):
-        """Guests count instructions where they can: then time in a guest is its own, and no other
-        load of the host makes it late."""
+        """Options for a guest that counts instructions, if it can: its clock then does not depend
+        on the load of the host."""
         if self.run.arch(kernel) != "amd64" or kernel == "6.1" or looks_for_errors(kernel):
-            return ()   # 6.1 hangs when it brings up a second processor then
+            return ()   # with -icount, 6.1 hangs when it starts a second processor
         return ("-I", "3")
 
     def seconds(self, kernel, test):
-        """How long a test takes in a guest, without its boot."""
+        """Seconds that a test takes in a guest, without the boot."""
         times = self.run.times
         for key in "%s %s" % (kernel, test), "6.12 " + test:
             if key in times:
@@ -423,8 +424,9 @@ class Jobs:
         return UNKNOWN_SECONDS
 
     def groups(self, kernel, alone):
-        """Tests of a kernel that share a guest, with: are they for --full alone? The long ones have
-        a guest of their own, or all. Those in shell load the module, those in C find it loaded."""
+        """Return the groups of tests that share a guest, each with: does only --full run it? A long
+        test, or with @alone each test, has its own guest. Tests in shell load the module; tests in
+        C find it loaded."""
         kinds = {}
         paths = glob.glob("selftests/vm/*/test_*.sh") + glob.glob("selftests/vm/*/test_*.c")
         for path in sorted(paths):
@@ -450,9 +452,9 @@ class Jobs:
         return groups
 
     def machines(self, native, full):
-        """Guests that are tortured, crash, panic and reboot: of this machine's architecture."""
+        """Guests with torture, crashes, panics and reboots, on this machine's architecture only."""
         crash = [kernel for kernel in native if not looks_for_errors(kernel)]
-        # on the others that has not been tried
+        # nobody has tried these on other kernels
         some = [kernel for kernel in crash if kernel in STOCK]
 
         def ktap(name, suite, script, names, *words, seconds=100, extra=()):
@@ -466,7 +468,7 @@ class Jobs:
         if native:
             ktap("torture", "torture", "selftests/torture/run.sh", native if full else native[-1:],
                  *(["--full"] if full else []), seconds=180, extra=["torture programs"])
-            # on KASAN if it is there: it checks each access of the kernel
+            # on KASAN if it is there: KASAN checks each access of the kernel
             for kernel in [name for name in native if name.endswith("-kasan")] or native[-1:]:
                 ktap("flips " + kernel, kernel + ": flips", "selftests/torture/run.sh", [kernel],
                      "--flips", "500", seconds=300, extra=["torture programs"])
@@ -494,7 +496,7 @@ class Jobs:
                                                self.run.path("package")], ["tools"], 1200)
 
     def soak(self, kernels, minutes, seed):
-        """Everything at once for so long, instead of the tests."""
+        """Run all loads at once for @minutes, instead of the tests."""
         for kernel in kernels:
             self.soak_guest(kernel, minutes, seed)
 

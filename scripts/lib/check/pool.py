@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pool.py - runs jobs side by side, by their needs and their lengths.
+"""pool.py - runs jobs in parallel, in the order of their needs and lengths.
 
-A job is a command with a name. It starts when all the jobs that it needs have succeeded, and a
-worker is free. Of the jobs that could start, the one with the longest way to the end of the run
-(its own length and that of what waits for it) starts first: so no long job is left for the end.
+A job starts when a worker is free and all jobs that it needs have succeeded. Of several such jobs,
+the one with the longest way to the end of the run (its own seconds and those of the jobs that wait
+for it) starts first, so that no long job runs alone at the end.
 """
 import threading
 import time
@@ -12,11 +12,11 @@ import time
 class Job:
     """One piece of work.
 
-    name     what others call it in their needs; unique
-    run      called with no argument; returns True if jobs that need this one may start
-    needs    names of jobs that must succeed before; names that are not in the run do not count
-    seconds  how long it takes, as far as that is known
-    tests    other names by which one may ask for it
+    name     unique; other jobs use it in their needs
+    run      a function without arguments; returns True if jobs that need this one may start
+    needs    names of jobs that must succeed before; the pool ignores names that are not in the run
+    seconds  expected length
+    tests    other names by which a user can choose it
     full     the default run leaves it out
     is_build the default run has it if another job needs it
     """
@@ -38,7 +38,7 @@ class Pool:
         assert len(self.jobs) == len(jobs), "two jobs have the same name"
         for job in jobs:
             job.needs = [name for name in job.needs if name in self.jobs]
-        # one that is known to be fine already is not run again
+        # a job that passed in an earlier run does not run again
         self.waiting = {name for name, job in self.jobs.items() if not job.ok}
         self.running = set()
         self.workers = workers
@@ -61,12 +61,12 @@ class Pool:
                 if all(self.jobs[need].ok for need in self.jobs[name].needs)]
 
     def hopeless(self):
-        """Jobs that cannot start any more: one that they need has failed."""
+        """Return jobs that cannot start any more, because one that they need failed."""
         return [name for name in self.waiting
                 if any(self.jobs[need].ok is False for need in self.jobs[name].needs)]
 
     def take(self):
-        """The next job to run; None when there will be none."""
+        """Return the next job to run; None when there will be none."""
         with self.state:
             while True:
                 for name in self.hopeless():
@@ -74,7 +74,7 @@ class Pool:
                     self.jobs[name].ok = False
                 ready = self.ready()
                 if ready:
-                    # by name where the ways are of the same length: each run has the same order
+                    # of equal ways, the last name: each run then has the same order
                     name = max(ready, key=lambda each: (self.ways[each], each))
                     self.waiting.discard(name)
                     self.running.add(name)
@@ -102,7 +102,7 @@ class Pool:
                     self.state.notify_all()
 
     def run(self):
-        """Run all jobs. Those that could not start have .ok False and .took None afterwards."""
+        """Run all jobs. A job that could not start has .ok False and .took None afterwards."""
         threads = [threading.Thread(target=self.work, daemon=True) for _ in range(self.workers)]
         for thread in threads:
             thread.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""results.py - what the suites of a run said: counted, shown, kept, and written as a report."""
+"""results.py - counts, shows and keeps the results of a run's suites, and writes a report."""
 import hashlib
 import json
 import os
@@ -19,13 +19,13 @@ class Suite:
 
 
 class Results:
-    """All suites of a run, in build/check."""
+    """The results of all suites of a run; their files are in build/check."""
 
     def __init__(self, folder, ktap_awk, quiet=False):
         self.folder, self.ktap_awk = folder, ktap_awk
         self.suites = []
         self.by_job = {}        # job: names of its suites
-        self.kept = {}          # suite: folder with what is needed to understand its failure
+        self.kept = {}          # suite: folder with the files that explain its failure
         self.began = time.monotonic()
         self.lock = threading.Lock()
         self.quiet = quiet
@@ -50,7 +50,7 @@ class Results:
             print(suite.details, end="", flush=True)
 
     def count(self, job, name, file, code=0, evidence=None):
-        """Count the KTAP in a file; returns the suite."""
+        """Count the KTAP in a file; return the suite."""
         if not os.path.exists(file):
             open(file, "w").close()
         said = subprocess.run(["awk", "-v", "suite=" + name, "-v", "code=%d" % code, "-f",
@@ -68,7 +68,7 @@ class Results:
                      for what in ("passed", "failed", "skipped"))
 
     def keep_failures(self):
-        """Gather what explains the failures in one folder; returns it, or None."""
+        """Link the folders that explain failures in one folder; return it, or None."""
         if not self.kept:
             return None
         folder = os.path.join(self.folder, "failed")
@@ -87,7 +87,7 @@ class Results:
         return folder
 
     def write_report(self, path, tree, kernels, seconds):
-        """The report of a run, as Markdown."""
+        """Write the report of a run as Markdown."""
         passed, failed, skipped = self.totals()
         commit = subprocess.run(["git", "-C", tree, "log", "-1", "--format=%h %s"],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -121,9 +121,9 @@ class Results:
 
 
 def write_times(path, jobs, tests):
-    """How long each job took, and each test in a guest (name: seconds), slowest first, in seconds.
+    """Write the seconds of each job, and of each test in a guest (name: seconds), slowest first.
 
-    Without guests that several tests share: which do so depends on these lengths.
+    Leave out guests that several tests share: these seconds decide which tests share one.
     """
     times = {job.name: job.took for job in jobs
              if job.took is not None and not re.search(r" and \d+ more$", job.name)}
@@ -134,7 +134,7 @@ def write_times(path, jobs, tests):
 
 
 def read_times(path):
-    """What write_times() wrote: job: seconds. Lines that begin with # are comments."""
+    """Return what write_times() wrote, {job: seconds}. A line that begins with # is a comment."""
     times = {}
     if os.path.exists(path):
         with open(path) as text:
@@ -146,7 +146,7 @@ def read_times(path):
 
 
 def tree_key(tree):
-    """What identifies the contents of the tree: its commit, and what was changed since."""
+    """Return a word for the contents of the tree: its commit, and the changes since then."""
     def git(*words):
         return subprocess.run(["git", "-C", tree, *words], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, check=False).stdout
@@ -161,7 +161,7 @@ def tree_key(tree):
 
 
 def save_state(path, key, results, jobs):
-    """Keep what has passed, for a run that goes on with it."""
+    """Keep the jobs that passed, for scripts/check --resume."""
     passed = {}
     for job in jobs:
         suites = results.by_job.get(job.name, [])
@@ -173,7 +173,7 @@ def save_state(path, key, results, jobs):
 
 
 def load_state(path, key):
-    """The jobs that have passed for the same tree: name: (seconds, suites)."""
+    """Return the jobs that passed for the same tree, {name: (seconds, suites)}."""
     try:
         with open(path) as text:
             state = json.load(text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""rooms.py - the rooms of module/ and userspace/: what points up, by an include or by a call as the
-objects name it."""
+"""rooms.py - finds upward includes and calls between the rooms of module/ and userspace/; it reads
+the calls from the objects."""
 import glob
 import os
 import re
@@ -10,9 +10,9 @@ import subprocess
 class House:
     """A folder with rooms.
 
-    @floors: lists of rooms, from the ground up; "" is the folder itself
-    @types: (room, header) of upward includes that stay, for types alone
-    @hooks: a header with functions that rooms above define
+    @floors: lists of rooms, lowest first; "" is the folder itself
+    @types: permitted upward includes, (room, header), which are for types only
+    @hooks: a header with functions that higher rooms define
     """
 
     def __init__(self, folder, floors, types=(), hooks=None):
@@ -24,7 +24,7 @@ class House:
                 self.hooks = set(re.findall(r"\b(tb_\w+)\(", source.read()))
 
     def room(self, path):
-        """The room of a path below the folder, or None: it has none of its own."""
+        """Return the room of a path below the folder, or None if it has no room."""
         room = os.path.dirname(path)
         while room and room not in self.floor:
             room = os.path.dirname(room)
@@ -38,7 +38,7 @@ class House:
                       if path.endswith(suffixes))
 
     def includes(self):
-        """Upward includes."""
+        """Return the upward includes."""
         found = []
         for path in self.sources((".c", ".h")):
             room = self.room(os.path.relpath(path, self.folder))
@@ -54,9 +54,9 @@ class House:
         return found
 
     def calls(self, objects):
-        """Upward references among @objects, made of the folder's sources."""
+        """Return the upward references among @objects, which come from the folder's sources."""
         defined, used = {}, []
-        # of the sources there are: older objects may be left in the folder
+        # only for existing sources: the folder may contain older objects
         for source in self.sources(".c"):
             name = os.path.relpath(source, self.folder)
             path = os.path.join(objects, name[:-1] + "o")
