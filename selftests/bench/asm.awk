@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# asm.awk - the hot path of a function in the output of objdump -dr: from its
-# start, past branches that are expected not to be taken, to its return.
+# asm.awk - prints the hot path of a function from the output of objdump -dr: from its start, past
+# branches that the compiler expects not to be taken, to its return.
 #
 #   objdump -dr ... | awk -v fn=NAME -v kernel=RELEASE -v name=KERNEL -v suite=S -v rows=FILE -f asm.awk
 #
-# Compilers put what is unlikely behind the return, so this is what runs. Prints
-# it as markdown, with what is counted; FILE gets the counts as JSON.
+# Compilers put unlikely code behind the return, so this code is what runs. Prints it as Markdown
+# with counts; FILE gets the counts as JSON.
 
 function json(what, value)
 {
@@ -28,7 +28,7 @@ $0 ~ ("^[0-9a-f]+ <" fn ">:") {
 	next
 }
 
-# a relocation: the symbol that the instruction before is about
+# a relocation: the symbol of the instruction before it
 /R_X86_64_/ {
 	symbol = $3
 	sub(/[-+]0x[0-9a-f]+$/, "", symbol)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# budgets.awk - compares the figures of a suite with their budgets: a line "ok" or "not ok" for each.
+# budgets.awk - compares the figures of a suite with their budgets: an "ok" or "not ok" each.
 #
 #   awk -v suite=NAME -v n=N -f budgets.awk budgets.txt NAME.rows
 #
-# N: results that there were before. budgets.txt says what its lines are. A figure that has a budget
-# and was not measured is an error.
+# N: number of earlier results. budgets.txt explains its lines. A figure with a budget that nobody
+# measured is an error.
 
 function result(good, text)
 {

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""docs.py - puts the figures of scripts/bench where they are told.
+"""docs.py - puts the figures of scripts/bench into the pages that show them.
 
-    docs.py --docs       into README.md and docs/*.md
-    docs.py --check      says which figures there are not those of out/bench, changes nothing
-    docs.py --budgets    the numbers of instructions into budgets.txt
+    docs.py --docs       write them into README.md and docs/*.md
+    docs.py --check      name pages with figures that differ from out/bench; change nothing
+    docs.py --budgets    write the numbers of instructions into budgets.txt
 
-A page has two kinds of places for them:
+A page has two kinds of places for figures:
 
-    <!-- figures: NAME -->     what follows, up to the next "<!-- end of figures -->", is the table
-                               NAME of this program (TABLES), or "suite SUITE": out/bench/SUITE.md
+    <!-- figures: NAME -->     the lines up to the next "<!-- end of figures -->" are the table NAME
+                               of this program (TABLES), or for "suite SUITE" out/bench/SUITE.md
     9.5<!-- native; tracebuf; simple event -->
-                               a figure of out/bench/bench.json, with as many decimals as are there
+                               a figure of out/bench/bench.json, with as many decimals as it has now
 
-A figure that has not been measured stays as it is, and is named.
+The program names a figure that nobody measured, and leaves it as it is.
 """
 import glob
 import json
@@ -182,7 +182,7 @@ def history(f):
 
 
 def verdict(parts):
-    """parts: (name, figure, how to show it, "<=" or ">=", limit); what is shown, and whether all are met"""
+    """parts: (name, figure, format, "<=" or ">=", limit). Return a text, and "met" or "missed"."""
     shown = ", ".join((form % value + " " + name).strip() for name, value, form, _, _ in parts)
     missed = []
     for name, value, _, kind, limit in parts:
@@ -231,7 +231,7 @@ def writer_budgets(f):
 
     rows = [("event of a program <= 1.5 x clock read, " + name, *verdict(ratios(case, "x clock read", "%.2f", "<=", 1.5)))
             for name, case in (("simple", "simple event of 8 bytes"), ("48 bytes", "composite of 48 bytes"))]
-    # the table of the suite has every event against a tracepoint of 8 bytes
+    # the table of this suite compares each event with a tracepoint of 8 bytes
     rows.append((">= 4 x cheaper than LTTng-UST, simple",
                  *verdict(ratios("simple event of 8 bytes", "LTTng-UST / this", "%.2f", ">=", 4))))
     rows.append((">= 4 x cheaper than LTTng-UST, 48 bytes", *verdict(
@@ -242,7 +242,7 @@ def writer_budgets(f):
 
 
 def hot_path(f):
-    """Of the newest of the stock kernels: what suite asm printed"""
+    """The code that suite asm printed for the newest stock kernel."""
     try:
         with open(os.path.join(RESULTS, "asm.md"), encoding="utf-8") as file:
             parts = file.read().rstrip("\n").split("\n## ")[1:]
@@ -259,7 +259,7 @@ TABLES = {"short": short, "events": events, "system": system, "recorders": recor
 
 
 def whole_suite(name):
-    """What scripts/bench printed, without its title; headings one step down."""
+    """The output of scripts/bench without its title, with headings one level lower."""
     try:
         with open(os.path.join(RESULTS, name + ".md"), encoding="utf-8") as file:
             lines = file.read().rstrip("\n").split("\n")[2:]

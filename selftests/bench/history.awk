@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# history.awk - what suite history measured, as tables and as JSON.
+# history.awk - writes the results of suite history as tables and as JSON.
 #
 #   awk -v suite=NAME -v rows=FILE -f history.awk RESULTS >TABLES.md
 #

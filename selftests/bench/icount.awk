@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# icount.awk - what suites icount and marker printed, as tables and as JSON.
+# icount.awk - writes the results of suites icount and marker as tables and as JSON.
 #
 #   awk -v suite=NAME -v rows=FILE -f icount.awk OUTPUT >TABLES.md
 #
-# OUTPUT has a line "BENCH who|case|minimum|median", in thousandths of an
-# instruction, for each case; the loop that the operation is in is taken off. FILE
-# gets one JSON object a line. The second table has the cases that are tracepoints, if any are.
+# OUTPUT has a line "BENCH who|case|minimum|median" for each case, in thousandths of an instruction;
+# the program subtracts the loop around the operation. FILE gets one JSON object a line. The second
+# table has the cases that are tracepoints, if there are any.
 
 BEGIN {
 	FS = "|"
@@ -44,7 +44,7 @@ function ratio(who, name, over, under, against)
 	notes = notes "\n" $0 "\n"
 }
 
-# in a chunk that counts instructions a fence or a clock that stands still says nothing
+# a fence or a clock that stands still does not change a count of instructions
 !/^BENCH / || /, one at a time\|/ || /, without a clock\|/ {
 	next
 }

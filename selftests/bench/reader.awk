@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# reader.awk - what suite reader measured, as tables and as JSON.
+# reader.awk - writes the results of suite reader as tables and as JSON.
 #
 #   awk -F'|' -v rows=FILE -f reader.awk RESULTS >TABLES.md
 #
-# RESULTS has a line "CPUs|recorder|ns of the load|of the recorder|of its end|of the kernel's threads|
-# of them after its end|events|events lost|ns of a load that loses nothing, or -"; a nanosecond is
-# 1/8 of an instruction (-icount shift=3). With several CPUs, which take turns under icount, a
-# thread's time is also that of the other CPUs': only what is lost is told then. FILE gets one JSON
-# object a line.
+# RESULTS has lines "CPUs|recorder|ns of the load|of the recorder|of its end|of kernel threads|of
+# kernel threads after its end|events|events lost|ns of a load that loses nothing, or -". A
+# nanosecond is 1/8 of an instruction (-icount shift=3). Several CPUs take turns under icount, and
+# the time of a thread includes that of the other CPUs: then the program prints only the lost
+# events. FILE gets one JSON object a line.
 
 function json(name, value, unit)
 {
@@ -18,7 +18,7 @@ function json(name, value, unit)
 		$2, name, value, unit >rows
 }
 
-# Million events in a thousand million instructions of all CPUs together
+# Return million events in a thousand million instructions of all CPUs together.
 function rate(events, ns)
 {
 	return events / (ns / 8) * 1e3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# system.awk - what suite system measured, as tables and as JSON.
+# system.awk - writes the results of suite system as tables and as JSON.
 #
 #   awk -v suite=NAME -v rows=FILE -f system.awk RESULTS >TABLES.md
 #

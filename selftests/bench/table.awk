@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# table.awk - what a native suite printed, as a table and as JSON.
+# table.awk - writes the results of a native suite as a table and as JSON.
 #
 #   awk -v suite=NAME -v rows=FILE -f table.awk OUTPUT >TABLE.md
 #
-# OUTPUT has a line "BENCH who|case|minimum|median", in picoseconds, for
-# each case; the rest is left out. With several runs in it the least of each counts, and what is
-# noted besides is that of the last. FILE gets one JSON object a line.
+# OUTPUT has a line "BENCH who|case|minimum|median" for each case, in picoseconds; other lines do
+# not matter. Of several runs, the least figure counts, and the notes of the last. FILE gets one
+# JSON object a line.
 #
-# Ratios are those of minima, to the clock read and to each peer measured in the same
-# way: one operation after another, one at a time (the case's name ends so), or
-# without a clock.
+# Ratios compare minima with the clock read and with each peer that the suite measured the same way:
+# one operation after another, one at a time (the name of the case ends so), or without a clock.
 
 BEGIN {
 	FS = "|"
@@ -40,7 +39,7 @@ function json(who, name, value, unit)
 		suite, who, name, value, unit >rows
 }
 
-# a ratio for the table, and into the JSON
+# Return a ratio for the table, and write it to the JSON.
 function ratio(i, value, name)
 {
 	if (value == "")

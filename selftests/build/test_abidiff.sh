@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_abidiff.sh - a program that was linked with the libtracebuf of the last release runs with the
-# one of this tree: abidiff finds no function, type or value that changed incompatibly.
+# test_abidiff.sh - a program that was linked with libtracebuf of the last release runs with this
+# tree's: abidiff finds no incompatible change of a function, type or value. If this fails, an
+# update of the library breaks installed programs.
 #
-# The last release is the last tag v*. abi.suppr has what changed on purpose since.
+# The last release is the last tag v*. abi.suppr lists the intended changes since then.
 
-# Functions are called by way of check.
+# check calls the functions.
 # shellcheck disable=SC2317
 here=$(cd "$(dirname "$0")" && pwd -P)
 tree=${here%/selftests/build}
@@ -26,7 +27,7 @@ command -v abidiff >/dev/null || {
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp" "$output"' EXIT
 
-# build TREE NAME: its library, in $tmp/NAME.out
+# build TREE NAME: build the library of TREE in $tmp/NAME.out
 build()
 {
 	env -u MAKEFLAGS make -s -C "$1/userspace" OUT="$tmp/$2.out" lib >/dev/null
@@ -36,7 +37,7 @@ compatible()
 {
 	mkdir "$tmp/last" && git -C "$tree" archive "$last" | tar -x -C "$tmp/last" &&
 		build "$tmp/last" last && build "$tree" now || return
-	# new functions are fine
+	# new functions break no program
 	abidiff --suppressions "$here/abi.suppr" --no-added-syms --headers-dir1 "$tmp/last/userspace/include" --headers-dir2 "$tree/userspace/include" \
 		"$tmp"/last.out/libtracebuf.so.*.* "$tmp"/now.out/libtracebuf.so.*.*
 }

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_headers.sh - the module builds whatever is in the kernel's headers of tracepoints: what
-# cannot be compiled is left out, and said so. And docs/coverage.md is true.
+# test_headers.sh - the module builds whatever headers of tracepoints the kernel has. It leaves out
+# what does not compile, and reports that. If this fails, a user with a new kernel cannot build the
+# module, or misses events without a word.
 #
 #	test_headers.sh [KERNEL]	(6.12)
 #
-# Builds against a copy of the kernel's headers, links for the most part, with few
-# headers of tracepoints and some that no module can have.
+# It builds against a copy of the kernel's headers (mostly links) with few headers of tracepoints,
+# and adds some that no module can use.
 
-# Functions are called by way of check.
+# check calls the functions.
 # shellcheck disable=SC2317
 here=$(cd "$(dirname "$0")" && pwd -P)
 tree=${here%/selftests/build}
@@ -29,7 +30,7 @@ copy_headers()
 	cp -rs "$common" "$tmp/common" && cp -rsL "$(realpath "$kdir")" "$tmp/kdir" || return
 	rm "$tmp/kdir/Makefile"
 	sed "s,^include .*/Makefile,include $tmp/common/Makefile," "$kdir/Makefile" >"$tmp/kdir/Makefile"
-	# those of the core, and what other headers include
+	# skip the headers of the core, and those that other headers include
 	for h in "$events"/*.h; do
 		case ${h##*/} in
 		sched.h | irq.h | syscalls.h | task.h | timer.h | workqueue.h | power.h | cgroup.h | \
@@ -41,7 +42,7 @@ copy_headers()
 	rm -f "$tmp"/common/arch/x86/include/asm/trace/*.h "$tmp/common/include/ras/ras_event.h"
 }
 
-# An event of header $1 named $2 with the prototype $3, the argument $4 and the assignment $5
+# Print an event of header $1 with name $2, prototype $3, argument $4 and assignment $5.
 event()
 {
 	cat <<END
@@ -50,7 +51,7 @@ TRACE_EVENT($2, TP_PROTO($3), TP_ARGS($4), TP_STRUCT__entry(__field(int, value))
 END
 }
 
-# Header $1 with what standard input says
+# Write header $1 with the text of standard input.
 header()
 {
 	cat >"$events/$1.h" <<END
@@ -65,7 +66,7 @@ $(cat)
 END
 }
 
-# What there may be in a kernel not seen before
+# Add headers that an unknown kernel may have.
 odd_headers()
 {
 	event z good "int a" a "a" | header zz_fine
@@ -92,7 +93,7 @@ build()
 		[ -e "$tmp/out/tracebuf.ko" ] && [ -e "$tmp/out/tracebuf_events.ko" ]
 }
 
-# Header $1 has $2 events, of which $3 are captured, $4 with their arguments only
+# Header $1 has $2 events; the modules capture $3 of them, $4 with only their arguments.
 has()
 {
 	grep "	$1" "$tmp/out/coverage.txt"
@@ -100,13 +101,13 @@ has()
 		"$tmp/out/coverage.txt"
 }
 
-# What is left out of header $1 for the reason $2
+# The report says that header $1 lost an event for the reason $2.
 says()
 {
 	grep "^-	$1	" "$tmp/out/coverage.txt" | grep -F "$2"
 }
 
-# Does make name it?
+# Does make name the event?
 listed()
 {
 	make -C "$tree" guest-module KDIR="$tmp/kdir" OUT="$tmp/out" RELEASE=odd >"$tmp/log" 2>&1
@@ -119,8 +120,8 @@ documented()
 	"$tree/scripts/coverage" --check
 }
 
-# What records must not show up in what other tracers record, and a tracer must not be called by it:
-# no object of either module calls it.
+# Other tracers must not record the recorder, and it must not call them: no object of the modules
+# calls __fentry__ or _mcount.
 untraced()
 {
 	find "$tmp/out/module" -name '*.o' >"$tmp/objects"
@@ -132,7 +133,7 @@ untraced()
 	[ ! -s "$tmp/traced" ]
 }
 
-# As if for such a processor
+# Compile as for a big-endian processor.
 big_endian()
 {
 	make -s -C "$tree" guest-module KDIR="$tmp/kdir" OUT="$tmp/big" RELEASE=odd HEADERS=core \
@@ -143,16 +144,16 @@ big_endian()
 copy_headers || exit 1
 odd_headers
 plan 12
-check "builds" build
-check "what can be had is there" has zz_fine 1 1 0
-check "... beside what cannot" has zz_private 2 1 0
-check "the arguments of events that look into private structures" has zz_deep 1 1 1
-check "... or call what is private" has zz_call 1 1 1
-check "... or call what is not exported" has zz_link 1 1 1
-check "why: a structure" says zz_deep "struct zz_secret is private"
-check "why: a function" says zz_link "zz_not_exported() is not for modules"
-check "make lists what is left out" listed "zz_private:zz_type"
-check "no object is traced" untraced
-check "refused where memory is big-endian" big_endian
-check "docs/coverage.md says what is captured" documented
+check "the modules build with headers that do not compile" build
+check "an event that compiles is captured" has zz_fine 1 1 0
+check "... beside an event that does not" has zz_private 2 1 0
+check "an event that reads a private structure is captured, with only its arguments" has zz_deep 1 1 1
+check "... so is an event that calls an unknown function" has zz_call 1 1 1
+check "... and one that calls a function that is not exported" has zz_link 1 1 1
+check "the report names the private structure" says zz_deep "struct zz_secret is private"
+check "the report names the function" says zz_link "zz_not_exported() is not for modules"
+check "make lists the events that it leaves out" listed "zz_private:zz_type"
+check "no object calls another tracer" untraced
+check "the modules refuse to build for a big-endian kernel" big_endian
+check "docs/coverage.md lists the captured events" documented
 finish

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Fuzzing what reads traces: see fuzz_trace.c.  Included by userspace/Makefile.
+# Fuzzing of the trace readers: see fuzz_trace.c. userspace/Makefile includes this file.
 #
-#   make check-fuzz FUZZ_SECONDS=600    libFuzzer (clang) for as long; what it finds is in build/user/fuzz/found
-#   make fuzz-seeds                     the first seeds anew
+#   make check-fuzz FUZZ_SECONDS=600    run libFuzzer (clang) for 600 s; findings go to
+#                                       build/user/fuzz/found
+#   make fuzz-seeds                     make the first seeds again
 
 FUZZ         := $(ROOT)/selftests/fuzz
 FUZZ_SECONDS ?= 60
@@ -11,10 +12,10 @@ FUZZ_CC      ?= clang
 FUZZ_FLAGS   := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 FUZZ_TOOL    := $(filter-out %/main.o,$(TOOL_OBJ))
 
-# everything again, so that the fuzzer sees which ways were taken
+# compile everything again: the fuzzer must see which branches an input takes
 FUZZ_OBJ := $(patsubst $(OUT)/obj/%,$(OUT)/fuzz/obj/%,$(LIB_OBJ) $(FUZZ_TOOL))
 
-# what is generated
+# generated sources
 $(OUT)/fuzz/obj/%.o: $(OUT)/%.c
 	@mkdir -p $(@D)
 	$(call SAY,CC  ,$@)
@@ -33,7 +34,7 @@ $(OUT)/fuzz/fuzz_trace: $(FUZZ)/fuzz_trace.c $(FUZZ_OBJ)
 	$(Q)$(FUZZ_CC) $(FLAGS) $(FUZZ_FLAGS) \
 		-fsanitize=address,undefined,fuzzer -o $@ $< $(FUZZ_OBJ) $(TOOL_LIBS)
 
-# The same without libFuzzer: each file of a folder, once
+# the same without libFuzzer, which reads each file of a folder once
 $(OUT)/asan/fuzz_trace.o: $(FUZZ)/fuzz_trace.c
 	@mkdir -p $(@D)
 	$(call SAY,CC  ,$@)
@@ -49,7 +50,7 @@ $(OUT)/make_seeds: $(FUZZ)/make_seeds.c
 
 .PHONY: check-fuzz fuzz-seeds
 
-# what it finds worth keeping stays in build/user/fuzz/corpus, and is where it begins the next time
+# The fuzzer keeps interesting inputs in build/user/fuzz/corpus, and starts with them the next time.
 check-fuzz: $(OUT)/fuzz/fuzz_trace
 	@mkdir -p $(OUT)/fuzz/corpus $(OUT)/fuzz/found
 	@echo "TAP version 14"; echo "1..1"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a trace: nothing that reads traces may crash, read beyond them, or not come to an end.
+ * fuzz_trace.c - checks that a user can open any file as a trace: neither the library's readers nor
+ * the tool's commands crash, read beyond the file or loop forever. If this fails, a damaged or
+ * malicious file can crash the tool, or make it read foreign memory.
  *
- * For libFuzzer (make -C userspace check-fuzz), and with a main() of its own, which takes files
- * (FUZZ_MAIN), for the tests: every input that ever broke something is among them.  With --changing
- * some reads of a byte find another value than the reads before and after it, as when another
- * program changes the file that the library has mapped.
- *
- * The library is called as programs call it, all of it that reads; the tool's commands that read traces
- * are called as the tool calls them.  What the library says is held against what it promises: see
- * INSIDE and PROMISED.
+ * The file is a target for libFuzzer (make -C userspace check-fuzz). With FUZZ_MAIN it has a main()
+ * for the tests, which reads all files of a folder: the corpus has every input that once broke
+ * something. With --changing, some reads of a byte find another value than the reads before and
+ * after, as when another program changes the file that the library has mapped. INSIDE checks that
+ * pointers lead into the trace, PROMISED checks what the library's headers promise.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -27,11 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const unsigned char *bytes;
 static size_t nr_bytes;
-static bool changing;		/* bytes change while they are read: PROMISED checks nothing */
-static bool copied;		/* what is followed, or was compressed, is in the library's own memory */
-static volatile uint64_t used;	/* so that reading is not left out */
+static bool changing;		/* the bytes change meanwhile: PROMISED checks nothing */
+static bool copied;		/* the library reads its own memory, not bytes[] */
+static volatile uint64_t used;	/* keeps the compiler from removing reads */
 
-/* What the tool says of broken traces is nobody's concern; what the sanitizers say is: they use the descriptor */
+/* Drop what the tool prints about broken traces. The sanitizers still write to the descriptor. */
 __attribute__((constructor))
 static void be_quiet(void)
 {
@@ -64,7 +63,7 @@ static void look(const void *data, size_t length)
 	const unsigned char *at = data;
 	size_t i;
 
-	/* each access costs two signals then */
+	/* each access then costs two signals */
 	if (changing && length > 16)
 		length = 16;
 	for (i = 0; i < length; i++)
@@ -191,7 +190,7 @@ static void see_events(struct tb_trace *trace)
 	tb_cursor_close(cursor);
 }
 
-/* The first that is shown after going to a time is not before it */
+/* After a seek to a time, the first view is not before that time. */
 static void see_seeks(struct tb_trace *trace)
 {
 	const struct tb_block *block;
@@ -235,7 +234,7 @@ static void see_raw(struct tb_trace *trace, unsigned int number)
 			missing = true;
 	}
 	PROMISED(!result);
-	/* blocks of a frame whose headers alone can be unpacked */
+	/* in some packed frames the library can unpack only the headers of blocks */
 	PROMISED(!missing || tb_cursor_fault(cursor));
 	PROMISED(tb_cursor_next(cursor, &view) == -EINVAL);
 	tb_cursor_close(cursor);
@@ -248,7 +247,7 @@ static void see_raw(struct tb_trace *trace, unsigned int number)
 	tb_cursor_close(cursor);
 }
 
-/* ---- what else a trace says ---- */
+/* ---- other data of a trace ---- */
 
 static void see_formats(const struct tb_trace *trace)
 {
@@ -349,7 +348,7 @@ static bool is_compressed(const void *data, size_t size)
 	uint32_t magic = 0;
 
 	memcpy(&magic, data, size < sizeof(magic) ? size : sizeof(magic));
-	/* a frame of zstd, or one that it skips, or one of a packed trace */
+	/* a frame of zstd, a skippable frame of zstd, or a frame of a packed trace */
 	return magic == 0xfd2fb528u || (magic & ~15u) == 0x184d2a50u || magic == TB_PACK_MAGIC;
 }
 
@@ -366,7 +365,7 @@ static void see_trace(const void *data, size_t size)
 		see_error(&error);
 		return;
 	}
-	/* the offset is one of what is unpacked, or of the file: see tb_trace_fault() */
+	/* the offset may belong to the unpacked trace or to the file: see tb_trace_fault() */
 	if (tb_trace_size(trace) > size)
 		nr_bytes = tb_trace_size(trace);
 	see_error(tb_trace_fault(trace));
@@ -399,7 +398,7 @@ static void command(const struct command *command, const char *file, ...)
 	va_end(arguments);
 	argv[argc++] = (char *)(uintptr_t)file;
 	argv[argc] = NULL;
-	optind = 0;		/* getopt() begins anew */
+	optind = 0;		/* start getopt() again */
 	status = command->run(argc, argv);
 	PROMISED(status == EXIT_FINE || status == EXIT_WRONG);
 }
@@ -428,7 +427,7 @@ static void see_headers(const char *file)
 
 	if (tb_trace_open_with(file, TB_OPEN_HEADERS, &trace, NULL) < 0)
 		return;
-	copied = true;		/* it is mapped */
+	copied = true;		/* the library maps the file */
 	nr_bytes = tb_trace_size(trace);
 	for (i = 0; i < tb_trace_recordings(trace); i++) {
 		PROMISED(!tb_trace_select(trace, i));
@@ -485,7 +484,7 @@ static void see_file(const void *data, size_t size)
 	close(fd);
 }
 
-/* Give packed frames the checksums that their contents have, or most would be refused by them */
+/* Give packed frames the right checksums: otherwise the library refuses most frames early. */
 static void sign_frames(unsigned char *data, size_t size)
 {
 	struct tb_pack_frame header;
@@ -506,7 +505,7 @@ static void sign_frames(unsigned char *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* of exactly this size, so that a byte too many is seen; and aligned */
+	/* exactly this size, so that the sanitizer sees a read beyond it; and aligned */
 	void *copy = malloc(size ? size : 1);
 
 	PROMISED(copy);
@@ -530,11 +529,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef __x86_64__
 #define CHANGING_ROUNDS 40
-#define TRAP_FLAG 0x100			/* of the flags register: a trap after each instruction */
+#define TRAP_FLAG 0x100		/* in the flags register: a trap after each instruction */
 
-static unsigned char *region;		/* no access without a signal */
+static unsigned char *region;		/* memory in which each access causes a signal */
 static size_t region_bytes;
-static unsigned char *restore_at;	/* what the last access changed, or NULL */
+static unsigned char *restore_at;	/* the bytes that the last access changed, or NULL */
 static uint32_t restore_value;
 static uint64_t random_state;
 
@@ -546,7 +545,7 @@ static uint64_t random_next(void)
 	return random_state;
 }
 
-/* An access: let it be, but one in eight finds other bytes than those before and after it. */
+/* Allow an access; one in eight finds other bytes than the accesses before and after it. */
 static void on_access(int number, siginfo_t *info, void *context)
 {
 	static const uint32_t values[] = { 0, 1, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff };
@@ -554,7 +553,7 @@ static void on_access(int number, siginfo_t *info, void *context)
 	ucontext_t *state = context;
 
 	if (at < region || at >= region + region_bytes) {
-		signal(number, SIG_DFL);	/* it crashes for good */
+		signal(number, SIG_DFL);	/* a real crash */
 		return;
 	}
 	mprotect(region, region_bytes, PROT_READ | PROT_WRITE);
@@ -637,7 +636,7 @@ static int is_input(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* One test for each file of the folder; a crash ends it all, the line before says where */
+/* Each file of the folder is one test. A crash ends the run; the line before it names the file. */
 int main(int argc, char **argv)
 {
 	bool change = argc == 3 && !strcmp(argv[1], "--changing");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the first seeds of the corpus: small traces with something of everything.
+ * make_seeds.c - makes the first seeds of the corpus: small traces with all kinds of records.
  *
  *	make -C userspace fuzz-seeds
  *
- * They are in the tree, so that a changed fixture does not change what has been tried.
+ * The seeds are in the tree: a changed fixture does not change the inputs of the tests.
  */
 #define FX_DURABLE_LOG2 12
 #include "test_lib_chunk.h"
@@ -22,7 +22,7 @@ static void save(struct fx *fx, const char *folder, const char *name, size_t byt
 	assert(!fclose(out));
 }
 
-/* A little of everything that the kernel records */
+/* Add some of each kind of event that the kernel records. */
 static void kernel_events(struct fx *fx)
 {
 	struct tb_gap gap = { 12, 3, 1, TIME + 400, TIME + 500, 0 };
@@ -71,7 +71,7 @@ static void kernel_events(struct fx *fx)
 	fx_durable_end(fx);
 }
 
-/* And of what programs write */
+/* Add some of each kind of event that programs write. */
 static void user_events(struct fx *fx)
 {
 	struct fx_chunk chunk;
@@ -103,8 +103,8 @@ static void user_events(struct fx *fx)
 }
 
 /*
- * As it would be in memory: the blocks say of which recording they are, one is open, or its header is
- * being replaced, rings are behind them
+ * Turn a trace into an image of memory: the blocks name their recording, one block is open or the
+ * recorder replaces its header, and the rings follow the blocks.
  */
 static void as_image(struct fx *fx, bool opening)
 {
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	save(&fx, argv[1], "kernel", fx.size);
 	save(&fx, argv[1], "cut", fx.size - 1500);
 	first = fx.size;
-	/* another recording behind it; then the first one's last block is its first again */
+	/* append another recording; then save that alone */
 	fx_start_recording(&fx, 2);
 	user_events(&fx);
 	save(&fx, argv[1], "two", fx.size);

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# history.sh - suite history, in the guest: a load with pauses, recorded by every tracer into 1 MiB of
-# buffers that overwrite the oldest events, then into a file.
+# history.sh - runs suite history in the guest: each tracer records a load with pauses, first into 1
+# MiB of buffers that overwrite the oldest events, then into a file.
 #
 #   history.sh LOADS PEERS [PART]
 #
-# LOADS is the program, PEERS the folder of peers.sh; if it is empty tracebuf is measured alone. PART:
-# the load is so many times shorter. Leaves in /out: TRACER.ring, the events that the buffers held, and
-# TRACER.kib, the size of the buffers; TRACER.disk, the file (LTTng: folder) of all events.
+# LOADS is the program, PEERS the folder of peers.sh; if PEERS is empty, the suite measures only
+# tracebuf. PART divides the length of the load. Leaves in /out: TRACER.ring, the events in the
+# buffers; TRACER.kib, the size of the buffers; TRACER.disk, the file (LTTng: folder) of all events.
 
 set -eu
 
@@ -26,7 +26,7 @@ load()
 
 # ---- the last events, in memory ----
 
-# NAME OPTION...: 1 MiB in 8 buffers, and 64 KiB of durable buffer
+# ring_tracebuf NAME OPTION...: record into 1 MiB in 8 buffers, and a durable buffer of 64 KiB
 ring_tracebuf()
 {
 	_name=$1
@@ -38,7 +38,7 @@ ring_tracebuf()
 	echo 1088 >"/out/$_name.kib"
 }
 
-# the memory of the recorder's files, of which the load fills a part, beside 1 MiB of buffers
+# The size is that of the recorder's files, which the load fills in part, without 1 MiB of buffers.
 history_tracebuf()
 {
 	tracebuf start --history 1h --memory 64M -b 8 -B 8192 -e sched,irq,raw_syscalls
@@ -65,7 +65,7 @@ ring_perf()
 	echo 1024 >/out/perf.kib
 }
 
-# NAME OPTION...: a session of the load's events, into /out/NAME
+# lttng_run NAME OPTION...: record the load in a session, into /out/NAME
 lttng_run()
 {
 	lttng create bench "$1"
@@ -86,7 +86,7 @@ ring_lttng()
 	echo 1024 >/out/lttng.kib
 }
 
-# ---- all events, in a file; buffers in which nothing is lost ----
+# ---- all events, in a file; the buffers are large enough to lose nothing ----
 
 disk_tracebuf()
 {

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# icount.sh - suite icount, in the guest: loads tb_bench.ko time and again, with tracers
-# in the states that its parts want.
+# icount.sh - runs suite icount in the guest: loads tb_bench.ko for each of its parts, with the
+# tracers in the state that the part needs.
 #
 #   icount.sh MODULE [PEERS]
 #
-# MODULE is tb_bench.ko, PEERS the folder of peers.sh; without it tracebuf is measured, and what the
-# kernel itself has, and not perf and LTTng. The lines that the module prints go to /out/icount.out.
+# MODULE is tb_bench.ko, PEERS the folder of peers.sh. Without PEERS the suite measures only
+# tracebuf and the kernel's own tracers. The lines of the module go to /out/icount.out.
 
 set -eu
 
@@ -16,7 +16,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/bench/guest/tracers.sh
 . "$here/tracers.sh"
 
-# A command that measures.
+# Print the command that measures.
 bench_command()
 {
 	echo insmod "$module" icount=1 per_rep=2 reps=1 "$@"
@@ -27,7 +27,7 @@ results()
 	dmesg | sed -n 's/^.*\(BENCH.*\)/\1/p' >>/out/icount.out
 }
 
-# PARAMETER...: measure.
+# bench PARAMETER...: measure
 bench()
 {
 	dmesg --clear
@@ -53,8 +53,8 @@ insmod "$TRACEBUF_KO"
 bench parts=primitives,tracebuf,ftrace,relay \
 	set_clock_at=0x"$(sed -n 's/ T ring_buffer_set_clock$//p' /proc/kallsyms)"
 
-# start ARGUMENT...: without a reader, and with the clock that every machine
-# with a TSC to rely on has: this one's does not say that it is invariant.
+# start ARGUMENT...: start tracebuf without a reader. Say --clock tsc, which other machines choose
+# by themselves: this guest does not say that its TSC is invariant.
 start()
 {
 	tracebuf start --clock tsc -b 16 -B 4096 --no-state "$@"
@@ -75,7 +75,7 @@ start -m circular -e "$events" -W
 probes 'tracebuf, wide form'
 tracebuf stop
 
-# SWITCH SOFTIRQ CALL WHO: with filters
+# rules SWITCH SOFTIRQ CALL WHO: measure with these filters
 rules()
 {
 	start -m circular -e sched_switch -f "$1" -e softirq_raise -f "$2" \
@@ -99,7 +99,7 @@ start -m circular -e sched_switch:stack -e softirq_raise:stack -e raw_syscalls:s
 probes 'tracebuf, with stacks'
 tracebuf stop
 
-# EVENT FILTER EVENT FILTER EVENT FILTER WHO: ftrace's
+# filtered EVENT FILTER EVENT FILTER EVENT FILTER WHO: measure ftrace with these filters
 filtered()
 {
 	who=$7
@@ -139,7 +139,7 @@ if [ -z "$peers" ]; then
 	exit
 fi
 
-# Buffers that take all of a run: it need not write meanwhile.
+# The buffers take a whole run, so perf need not write meanwhile.
 if command -v perf >/dev/null; then
 	probes=$(bench_command parts=probes who=perf)
 	dmesg --clear

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * loads.c - something for a whole system to do while it is traced:
+ * loads.c - loads for a whole system under a tracer:
  *
  *	loads getppid N		N system calls that do next to nothing
  *	loads pingpong N	two threads pass a byte to and fro through pipes, N times
@@ -8,8 +8,7 @@
  *				receivers through socket pairs, as hackbench does
  *	loads paced N		the same, but each sender sleeps 100 ms after each message
  *
- * Prints the nanoseconds it took; what a tracer does before and after that is
- * not in it.
+ * Prints the nanoseconds of the load, without the work of a tracer before and after it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +57,7 @@ static pid_t fork_or_fail(void)
 	return pid;
 }
 
-/* With its end everything begins; all processes have a copy of it. */
+/* Each process holds a copy of the gate; all start when its last writer closes it. */
 static int gate[2], ready[2];
 
 static void await_gate(void)
@@ -107,7 +106,7 @@ static void pingpong(unsigned int n)
 }
 
 static int pairs[PEERS][2];
-static useconds_t pause_us;		/* of a sender, after a message to each receiver */
+static useconds_t pause_us;		/* of a sender after each round of messages */
 
 static void messaging_start(unsigned int n)
 {

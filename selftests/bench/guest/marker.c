@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * marker.c - what an event costs a program, whole, kernel included: tracebuf's user-space writer
- * with a channel to the module, and write() to ftrace's trace_marker and trace_marker_raw.
+ * marker.c - measures the whole cost of an event in a program, kernel included: for tracebuf's
+ * writer with a channel to the module, and for write() to ftrace's trace_marker and
+ * trace_marker_raw.
  *
- *	marker TRACEFS		both are recording, nobody reads
+ *	marker TRACEFS		while both record, and no reader runs
  *
- * To run where every instruction takes the same time (scripts/bench, suite marker): prints a line
- * "BENCH who|case|mean|median", in thousandths of an instruction, for each case, over chunks of
- * CHUNK operations.  The mean has all that comes once in a while in it: commits, the timer.
+ * It must run where each instruction takes the same time (scripts/bench, suite marker). It prints a
+ * line "BENCH who|case|mean|median" for each case, in thousandths of an instruction, over chunks of
+ * CHUNK operations. The mean includes rare work: commits, the timer.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #ifndef CHUNKS
 #define CHUNKS	40
 #endif
-/* of the time stamp counter: scripts/vm -i */
+/* ticks of the time stamp counter for an instruction: scripts/vm -i */
 #define TICKS	8
 
 TB_CATEGORY(wanted, "wanted");
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		cases[i].run();		/* memory is there, names are told */
+		cases[i].run();		/* touch the memory, define the names */
 		for (k = 0, sum = 0; k < CHUNKS; k++) {
 			uint64_t start = __builtin_ia32_rdtsc();
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# marker.sh - suite marker, in the guest: tracebuf and ftrace record what programs write, and the
-# program that measures runs; what it prints goes to /out/marker.out.
+# marker.sh - runs suite marker in the guest: tracebuf and ftrace record the events of PROGRAM,
+# which measures them. Its output goes to /out/marker.out.
 #
 #   marker.sh PROGRAM
 
@@ -10,7 +10,7 @@ set -eu
 
 tracefs=/sys/kernel/tracing
 [ -e $tracefs/trace_marker ] || mount -t tracefs none $tracefs
-# both overwrite, in 1 MiB or more; the TSC is the clock that a machine with one to rely on has
+# both overwrite, in 1 MiB or more; other machines choose the TSC by themselves
 insmod "$TRACEBUF_KO"
 tracebuf start --clock tsc -b 64 -e user:wanted --writers any
 echo 1024 >$tracefs/buffer_size_kb

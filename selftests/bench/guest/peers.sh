@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# peers.sh - fetch the tracers that tracebuf is compared with in a guest, into the
-# cache, installing nothing.
+# peers.sh - fetches the tracers that a guest compares tracebuf with into the cache, and installs
+# nothing.
 #
 #   peers.sh KERNEL	prints their folder
 #
-# trace-cmd and LTTng's tools are Debian 12's. LTTng's modules are those of Debian 13,
-# which know kernel 6.12; Debian 12's do not compile for it. They are found through
-# lists of apt's own for this, so the host's stay as they are. Of the probes those are built that the
-# benchmark records: sched and irq (system calls are in the tracer itself).
+# trace-cmd and LTTng's tools are those of Debian 12. LTTng's modules are those of Debian 13, which
+# compile for kernel 6.12. apt finds them with separate lists, so the host's lists stay as they are.
+# The script builds only the probes that the benchmark records: sched and irq (system calls are in
+# the tracer).
 #
 # The folder, ${XDG_CACHE_HOME:-~/.cache}/tracebuf/peers:
 #
@@ -33,7 +33,7 @@ say()
 	echo "bench: $*" >&2
 }
 
-# for fetch.sh: no lists of the host's are refreshed here
+# for fetch.sh: this script does not refresh the host's lists
 apt_update()
 {
 	return 1
@@ -45,7 +45,7 @@ die()
 	exit 1
 }
 
-# Lists of Debian 13, in $dir/apt.
+# Make the lists of Debian 13, in $dir/apt.
 other_lists()
 {
 	_a=$dir/apt
@@ -95,7 +95,7 @@ build_lttng()
 	_work=$dir/lttng.part
 	rm -rf "$_work" "$_to.part"
 	cp -r "$_from" "$_work"
-	# those two come first; the tracer calls the other three
+	# the first two probes; the tracer calls the three others
 	sed -i '/lttng-probe-irq\.o/q' "$_work/src/probes/Kbuild"
 	echo 'obj-m += lttng-kprobes.o lttng-uprobes.o lttng-kretprobes.o' >>"$_work/src/probes/Kbuild"
 	sed -i '/tests\//d' "$_work/src/Kbuild"

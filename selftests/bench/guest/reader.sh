@@ -1,17 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# reader.sh - suite reader, in the guest: what recorders take of the processors while system calls
-# of a load are recorded into a file on ext4, and what they miss.
+# reader.sh - runs suite reader in the guest: recorders write the system calls of a load into a file
+# on ext4; the suite measures their processor time, and the events that they lose.
 #
 #   reader.sh RECORDER PEERS N LOADS
 #
-# RECORDER is the program (recorder.c), PEERS the folder of peers.sh, if it is empty tracebuf is
-# measured alone; N times getppid() on each of
-# LOADS CPUs are 2 N events each, as fast as they come: several times as many as find room in the
-# 4 MiB of buffers for each CPU that everybody has. A line "CPUs|recorder|what RECORDER prints|
-# events|events lost|ns of the fastest load under which none is lost, or -" for each goes to
-# /out/reader.out.
+# RECORDER is the program (recorder.c), PEERS the folder of peers.sh; if PEERS is empty, the suite
+# measures only tracebuf. N getppid() on each of LOADS CPUs make 2 N events each, as fast as
+# possible: several times as many as fit in the 4 MiB of buffers that each recorder has for a CPU. A
+# line "CPUs|recorder|output of RECORDER|events|events lost|ns of the fastest load without loss, or
+# -" for each recorder goes to /out/reader.out.
 
 set -eu
 
@@ -20,7 +19,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/bench/guest/tracers.sh
 . "$here/tracers.sh"
 
-# NAME ARGUMENT...: of the program, which prints the figures
+# measure NAME ARGUMENT...: run RECORDER with these arguments; set figures
 measure()
 {
 	log=/out/$1.log
@@ -29,7 +28,7 @@ measure()
 	figures=$("$recorder" -l "$cpus" -n "$n" -g "$gap" -o "$log" "$@")
 }
 
-# NAME OPTION...; this and its like set figures and lost
+# run_tracebuf NAME OPTION...: this and the next functions set figures and lost
 run_tracebuf()
 {
 	name=$1
@@ -40,12 +39,12 @@ run_tracebuf()
 	rm t.tbuf
 }
 
-# NAME OPTION...
+# run_ftrace NAME OPTION...
 run_ftrace()
 {
 	name=$1
 	shift
-	# one process for each CPU and the first
+	# trace-cmd has one process, and one more for each CPU
 	measure "$name" -r "[ \$(pgrep -c trace-cmd) -gt $(nproc) ] && grep -q 1 /sys/kernel/tracing/tracing_on" \
 		env LD_LIBRARY_PATH="$libs" "$root/usr/bin/trace-cmd" record -b 4096 -e raw_syscalls -o t.dat "$@"
 	lost=$(awk '/overrun:/ { for (i = 1; i < NF; i++) if ($i == "overrun:") lost += $(i + 1) }
@@ -53,7 +52,7 @@ run_ftrace()
 	rm t.dat
 }
 
-# NAME
+# run_lttng NAME
 run_lttng()
 {
 	lttng_session "$PWD/lttng.trace" discard 256k 16
@@ -67,7 +66,7 @@ run_lttng()
 	rm -r lttng.trace
 }
 
-# FUNCTION NAME OPTION...: as fast as events come; if some are lost more slowly, until none is
+# bench FUNCTION NAME OPTION...: measure the fastest load, then slower ones until no event is lost
 bench()
 {
 	gap=0
@@ -95,7 +94,7 @@ mount -t ext4 /dev/vda /tmp/disk
 cd /tmp/disk
 
 insmod "$TRACEBUF_KO"
-# the first run of a program pays for reading it
+# the first run of a program also reads it from the disk
 tracebuf record -q -d 1 -e raw_syscalls -o t.tbuf
 bench run_tracebuf tracebuf
 bench run_tracebuf tracebuf-buffered --buffered

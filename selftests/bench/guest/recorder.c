@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recorder.c - what a recorder takes of the processors while system calls of a load are recorded,
- * and what it takes until it has ended:
+ * recorder.c - measures the processor time of a recorder while it records the system calls of a
+ * load, and until it has ended:
  *
  *	recorder [-l LOADS] [-g NS] [-p PID] -n N -r READY [-e END] -o LOG [COMMAND ARGUMENT...]
  *
- * Starts COMMAND, or takes the process PID; waits until the shell command READY succeeds; runs a
- * loop of N getppid() on each of the last LOADS CPUs (1), one in NS nanoseconds (0: as fast as they
- * come), and waits until the recorder has nothing left to do. Then ends it: by END, or COMMAND by
- * SIGINT. What COMMAND prints goes to LOG.
+ * Starts COMMAND, or takes the process PID, and waits until the shell command READY succeeds. Runs
+ * N getppid() in a loop on each of the last LOADS CPUs (1), one in NS nanoseconds (0: without
+ * pauses), and waits until the recorder has no work left. Ends the recorder by the command END, or
+ * COMMAND by SIGINT. The output of COMMAND goes to LOG.
  *
- * Prints "ns of the load|of the recorder|of its end|of the kernel's own threads|of these during and
- * after the recorder's end". A recorder is a process and its children. Both times until all is on
- * the disk, with what sync() takes, which does the work of the kernel's threads at times.
+ * Prints "ns of the load|of the recorder|of its end|of kernel threads|of kernel threads during and
+ * after the recorder's end". A recorder is a process and its children. Both phases last until all
+ * data is on the disk and include the time of sync(), which sometimes does the work of kernel
+ * threads.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -30,11 +31,11 @@
 #include <unistd.h>
 
 #define KTHREADD	2
-#define MAX_PID		32768	/* that of a guest with few CPUs */
+#define MAX_PID		32768	/* the limit in a guest with few CPUs */
 
 typedef unsigned long long u64;
 
-/* What has run until now: the recorder, and each of the kernel's threads */
+/* Processor time so far: of the recorder, and of each kernel thread. */
 struct ran {
 	u64 own;
 	u64 threads[MAX_PID];
@@ -55,7 +56,7 @@ static u64 now(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* The first bytes of a file in /proc; false: the process is gone. */
+/* Read the start of a file in /proc; false: the process has ended. */
 static int text_of(char *text, size_t size, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -78,11 +79,11 @@ static pid_t parent_of(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (!text_of(text, sizeof(text), path))
 		return 0;
-	after = strrchr(text, ')');	/* names have any characters in them */
+	after = strrchr(text, ')');	/* a name may contain any character */
 	return after ? atoi(after + 4) : 0;
 }
 
-/* Nanoseconds that the threads of a process have run */
+/* The nanoseconds that the threads of a process ran. */
 static u64 run_time(pid_t pid)
 {
 	char path[320], text[64];
@@ -125,7 +126,7 @@ static void take(struct ran *ran, pid_t recorder)
 	closedir(dir);
 }
 
-/* The kernel's threads come and go. */
+/* Add up the differences; kernel threads start and end meanwhile. */
 static u64 kernel_between(const struct ran *from, const struct ran *to)
 {
 	u64 ns = to->sync - from->sync;
@@ -137,7 +138,7 @@ static u64 kernel_between(const struct ran *from, const struct ran *to)
 	return ns;
 }
 
-/* Everything to the disk; what that takes of this process goes to RAN. */
+/* Write all data to the disk; add the time of this process to RAN. */
 static void sync_all(struct ran *ran)
 {
 	u64 before = run_time(getpid());
@@ -146,7 +147,7 @@ static void sync_all(struct ran *ran)
 	ran->sync += run_time(getpid()) - before;
 }
 
-/* Until it has nothing left to do: waking up for nothing is not work. */
+/* Wait until the recorder has no work left; short wakeups do not count. */
 static void settle(struct ran *ran, pid_t recorder)
 {
 	const struct timespec a_while = { .tv_nsec = 500000000 };
@@ -161,7 +162,7 @@ static void settle(struct ran *ran, pid_t recorder)
 	} while (ran->own - was > 1000000 && tries--);
 }
 
-/* The load sleeps when it is ahead by this: often enough not to come in bursts, and not always */
+/* The load sleeps when it is so far ahead: often enough to avoid bursts, and not each time. */
 #define AHEAD_NS	1000000
 
 static void getppids(unsigned int n, u64 gap)
@@ -171,14 +172,14 @@ static void getppids(unsigned int n, u64 gap)
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		/* asking for the time is no system call */
+		/* clock_gettime() makes no system call here */
 		while (gap && i % 16 == 0 && i * gap > now() - start + AHEAD_NS)
 			nanosleep(&a_while, NULL);
 		syscall(SYS_getppid);
 	}
 }
 
-/* On the last LOADS CPUs; the nanoseconds it took, until the last of them had ended */
+/* Run the load on the last LOADS CPUs; return the nanoseconds until the last process ended. */
 static u64 load(unsigned int loads, unsigned int n, u64 gap)
 {
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN), status;
@@ -214,7 +215,7 @@ static pid_t start(char **command, const char *log)
 		fail("recorder: fork");
 	if (pid)
 		return pid;
-	/* those of the load are waited for as a group */
+	/* not in this group: load() waits for its processes as a group */
 	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
 	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0 || setpgid(0, 0))
 		fail(log);
@@ -287,7 +288,7 @@ int main(int argc, char **argv)
 	if (end ? system(end) : kill(pid, SIGINT))
 		fail("recorder: end");
 	if (*argv) {
-		/* with all its threads and those of its children that it has waited for */
+		/* the time of all its threads, and of the children that it waited for */
 		if (wait4(pid, &status, 0, &usage) != pid)
 			fail("recorder: wait4");
 	} else {

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# system.sh - suite system, in the guest: loads, each untraced and under every tracer,
+# system.sh - runs suite system in the guest: each load without a tracer and under each tracer,
 # which records all sched, irq and system call events into a file.
 #
 #   system.sh LOADS PEERS [PART]
 #
-# LOADS is the program, PEERS the folder of peers.sh; if it is empty tracebuf is measured alone. PART: loads
-# are so many times shorter. What it leaves in /out, for each
-# load and tracer: LOAD.TRACER.ns, the time; .log, what the tracer said; .trace, what
-# it wrote, a file or (LTTng) a folder; and TRACER.memory, KiB of buffers of all CPUs.
+# LOADS is the program, PEERS the folder of peers.sh; if PEERS is empty, the suite measures only
+# tracebuf. PART divides the length of the loads. Leaves in /out for each load and tracer:
+# LOAD.TRACER.ns, the time; .log, the messages of the tracer; .trace, its file or (LTTng) folder;
+# and TRACER.memory, the KiB of buffers of all CPUs.
 
 set -eu
 
@@ -19,9 +19,8 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 . "$here/tracers.sh"
 cpus=$(nproc)
 
-# Everybody has 4 MiB of buffers for each CPU, less than is recorded; tracebuf and LTTng have 16,
-# handed over when they are full. Then everybody (TRACER-default) has what it takes when nothing is
-# said of it.
+# Each tracer has 4 MiB of buffers for each CPU, less than it records. tracebuf and LTTng have 16
+# buffers, and pass each on when it is full. TRACER-default is a tracer without such options.
 
 run_none()
 {
@@ -47,7 +46,7 @@ run_ftrace()
 		-o "$to.trace" "$@" 2>"$to.log"
 }
 
-# while it records
+# ask while it records
 memory_ftrace()
 {
 	# shellcheck disable=SC2086
@@ -62,7 +61,7 @@ run_perf()
 	perf record -a $options -e 'sched:*' -e 'irq:*' -e 'raw_syscalls:*' -o "$to.trace" -- "$@" 2>"$to.log"
 }
 
-# of each CPU the same
+# each CPU has the same
 memory_perf()
 {
 	# shellcheck disable=SC2086
@@ -91,7 +90,7 @@ memory_lttng()
 		END { print int(bytes * n * cpus / 1024) }' "$to.log"
 }
 
-# TRACER LOAD N
+# measure TRACER LOAD N
 measure()
 {
 	to=/out/$2.$1
@@ -104,12 +103,12 @@ measure()
 	lttng) options='--discard --subbuf-size=256k --num-subbuf=16' ;;
 	esac
 	"run_${1%-*}" "$loads" "$2" "$3" >"$to.out"
-	# of what is there the time is the line that is a number
+	# the output may have other lines; the time is a number
 	grep -x '[0-9]*' "$to.out" >"$to.ns"
 	rm "$to.out"
 }
 
-# under TRACER: all loads
+# all_loads TRACER
 all_loads()
 {
 	measure "$1" getppid $((60000 / part))
@@ -119,21 +118,21 @@ all_loads()
 }
 
 insmod "$TRACEBUF_KO"
-# the first run of a program pays for reading it
+# the first run of a program also reads it from the disk
 all_loads none
 all_loads none
 all_loads tracebuf
 all_loads tracebuf-wide
 all_loads tracebuf-default
 [ -n "$peers" ] || exit 0
-# first: what its buffers have been made, they stay
+# first, because ftrace keeps the size of its buffers
 all_loads ftrace-default
 all_loads ftrace
 if command -v perf >/dev/null; then
 	all_loads perf
 	all_loads perf-default
 fi
-# its daemon is busy with itself for a while
+# LTTng's daemon works for a while after its start
 lttng_up
 sleep 20
 all_loads lttng

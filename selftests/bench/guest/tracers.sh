@@ -1,14 +1,14 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tracers.sh - the peers, as the suites in a guest use them. Sourced, with peers set to
-# the folder that peers.sh printed.
+# tracers.sh - starts and stops the other tracers. The suites in a guest source it, with peers set
+# to the folder of peers.sh.
 
 # shellcheck disable=SC2154
 root=$peers/root
 libs=$root/usr/lib/x86_64-linux-gnu
 
-# PROGRAM ARGUMENT...: one of those that were unpacked
+# peer PROGRAM ARGUMENT...: run a program of that folder
 peer()
 {
 	LD_LIBRARY_PATH="$libs" "$@"
@@ -41,7 +41,7 @@ lttng_down()
 	wait "$sessiond" || true
 }
 
-# FOLDER MODE SUBBUF_BYTES SUBBUFS: a session that waits to be started
+# lttng_session FOLDER MODE SUBBUF_BYTES SUBBUFS: make a session, do not start it
 lttng_session()
 {
 	lttng create bench --output="$1"

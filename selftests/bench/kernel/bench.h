@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bench.h - what is measured, and how, in the kernel.
+ * bench.h - the parts of the benchmark in the kernel, and how they measure.
  *
- * A case is a function that does an operation n times.  All cases of all
- * parties are in one module and take turns, so that whatever the machine is
- * doing besides hits all of them.
+ * A case is a function that does an operation n times. All cases of all tracers are in one module
+ * and take turns, so other work of the machine affects all of them.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -13,14 +12,12 @@
 #include <linux/types.h>
 
 /**
- * struct bench_case - something to measure
- * @who: whose
- * @name: what
- * @run: does it @n times
- * @prepare: before each chunk, not timed; may be NULL
- * @ops: operations in a chunk, 0 for the usual
- *
- * @who is NULL for what module parameter "who" says.
+ * struct bench_case - an operation to measure
+ * @who: tracer; NULL: the module parameter "who"
+ * @name: operation
+ * @run: does the operation @n times
+ * @prepare: runs before each chunk, not timed; may be NULL
+ * @ops: operations in a chunk, 0 for the usual number
  */
 struct bench_case {
 	const char *who;
@@ -30,7 +27,7 @@ struct bench_case {
 	u32 ops;
 };
 
-/* parts: end with a case without a name; NULL if a part could not be set up */
+/* Each returns an array that ends with a case without a name, or NULL if it could not set up. */
 const struct bench_case *bench_primitives(void);
 const struct bench_case *bench_tracebuf(void);
 void bench_tracebuf_end(void);
@@ -39,14 +36,14 @@ void bench_ftrace_end(void);
 const struct bench_case *bench_relay(void);
 void bench_relay_end(void);
 
-/* with tracebuf.ko and other tracers: in a guest alone */
+/* these need tracebuf.ko or other tracers: only in a guest */
 const struct bench_case *bench_recording(void);
 const struct bench_case *bench_full(void);
 const struct bench_case *bench_stopped(void);
 void bench_exported_end(void);
 const struct bench_case *bench_probes(void);
 
-/* The clock that every party gets: as the kernel's rdtsc(). */
+/* The clock of each tracer here: like the kernel's rdtsc(). */
 static __always_inline u64 bench_rdtsc(void)
 {
 	u32 lo, hi;
@@ -55,7 +52,7 @@ static __always_inline u64 bench_rdtsc(void)
 	return (u64)hi << 32 | lo;
 }
 
-/* The same for timing: nothing moves across. */
+/* The clock for timing: no access moves across. */
 static __always_inline u64 bench_time(void)
 {
 	u32 lo, hi;
@@ -64,11 +61,11 @@ static __always_inline u64 bench_time(void)
 	return (u64)hi << 32 | lo;
 }
 
-/* what is added to the names of cases */
+/* suffixes of the names of cases */
 #define ALONE	", one at a time"
 #define STILL	", without a clock"
 
-/* One operation at a time: each starts when all before it is done. */
+/* Let each operation start only when all before it are done. */
 static __always_inline void bench_fence(void)
 {
 	asm volatile("lfence" : : : "memory");

@@ -12,10 +12,10 @@ tb_bench-y += $(addprefix $(tb-bench)/,exported.o probes.o)
 endif
 
 ccflags-y += -I$(src)/$(tb-bench) -include $(src)/$(tb-bench)/x86_clock.h
-# tracebuf.ko is loaded at the same time, and exports the ring
+# tracebuf.ko is loaded at the same time and exports the ring
 ccflags-y += -D__DISABLE_EXPORTS
 CFLAGS_$(tb-bench)/record_still.o := -DBENCH_STILL_CLOCK
 
-# as in tracebuf.ko: the recorder is not to be traced itself
+# as in tracebuf.ko: ftrace must not trace the recorder
 CFLAGS_REMOVE_$(tb-bench)/record.o := $(CC_FLAGS_FTRACE)
 CFLAGS_REMOVE_$(tb-bench)/record_still.o := $(CC_FLAGS_FTRACE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bench_trace.h - the tracepoints of the benchmark: one for each party.
+ * bench_trace.h - the tracepoints of the benchmark: one for each tracer.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tb_bench
@@ -10,10 +10,10 @@
 
 #include <linux/tracepoint.h>
 
-/* tracebuf records it through a probe of its own */
+/* tracebuf attaches a probe of its own */
 DECLARE_TRACE(bench_tracebuf, TP_PROTO(u64 value), TP_ARGS(value));
 
-/* nobody is attached to it */
+/* no probe is attached */
 DECLARE_TRACE(bench_nobody, TP_PROTO(u64 value), TP_ARGS(value));
 
 TRACE_EVENT(bench_ftrace,

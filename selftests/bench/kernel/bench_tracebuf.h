@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bench_tracebuf.h - between record.c and tracebuf.c.
+ * bench_tracebuf.h - the functions of record.c that tracebuf.c measures.
  */
 #ifndef BENCH_TRACEBUF_H
 #define BENCH_TRACEBUF_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * exported.c - the calls that tracebuf.ko exports, as another module makes them.
+ * exported.c - measures the calls that tracebuf.ko exports, from another module.
  *
- * What they cost depends on what the provider is doing: each part is for one
- * state, and fails in another.
+ * Their cost depends on the state of the provider: each part needs one state, and fails in another.
  */
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -55,7 +54,7 @@ static const struct bench_case stopped[] = {
 	{}
 };
 
-/* @tries: after how many events the ring must be as wanted; @recorded: it takes one then */
+/* @tries: events after which the ring must be in the state; @recorded: it then records an event */
 static const struct bench_case *in_state(const struct bench_case *all, u32 tries, bool recorded)
 {
 	bool was = !recorded;

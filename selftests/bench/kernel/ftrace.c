@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ftrace.c - the kernel's own ring buffer, overwriting, as large as
- * tracebuf's ring here; and a TRACE_EVENT recorded into it.
+ * ftrace.c - measures the kernel's own ring buffer, which overwrites and is as large as tracebuf's
+ * ring here, and a TRACE_EVENT that records into it.
  */
 #include <linux/module.h>
 #include <linux/ring_buffer.h>
@@ -12,9 +12,7 @@
 #define CREATE_TRACE_POINTS
 #include "bench_trace.h"
 
-/*
- * Stock kernels do not export it: who loads us finds its address in /proc/kallsyms.
- */
+/* Stock kernels do not export it: icount.sh takes its address from /proc/kallsyms. */
 #ifdef CONFIG_UML
 #define set_clock	ring_buffer_set_clock
 #else
@@ -88,7 +86,7 @@ const struct bench_case *bench_ftrace(void)
 	ring_buffer_reset(tsc_buffer);
 	set_clock(still_buffer, still_clock);
 	ring_buffer_reset(still_buffer);
-	/* the kernel does not know our events until its module notifier ran, which it has */
+	/* the kernel's module notifier has run, so the kernel knows this event */
 	if (trace_set_clr_event("tb_bench", "bench_ftrace", 1))
 		pr_warn("BENCH-NOTE the trace event could not be enabled\n");
 	return cases;

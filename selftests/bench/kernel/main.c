@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - measures every case and prints a line for each:
+ * main.c - measures each case and prints a line for it:
  *
  *	BENCH who|case|minimum|median		in picoseconds per operation
  *
- * or, with "icount", thousandths of an instruction: for QEMU's -icount shift=3, under which an
- * instruction takes 8 ns, a tick of the TSC is 1 ns, and nothing else counts.
+ * or, with "icount", thousandths of an instruction, for QEMU's -icount shift=3: an instruction then
+ * takes 8 ns, a tick of the TSC is 1 ns, and nothing else takes time.
  *
- * Each case runs in chunks of CHUNK operations; "reps" times over all cases, "per_rep"
- * chunks of each.  The minimum over all chunks is what the operation costs;
- * interrupts, the host's other work and its hypervisor only ever add.  The
- * median says how far the machine was from quiet.
+ * Each case runs in chunks of CHUNK operations: "per_rep" chunks in each of "reps" rounds over all
+ * cases. The minimum over all chunks is the cost of the operation: interrupts and other work of the
+ * host only add time. The median shows how quiet the machine was.
  *
- * "parts" names what is measured; some want a tracer to be in a certain state.
+ * "parts" names what to measure; some parts need a tracer in a certain state.
  */
 #define pr_fmt(fmt) fmt
 #include <linux/irqflags.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * primitives.c - what everything is made of: the clock, compare-and-exchange, calls.
+ * primitives.c - measures the parts of each recorder: the clock, compare-and-exchange, calls.
  */
 #include <linux/atomic.h>
 #include <linux/irqflags.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * probes.c - what is attached to some of the kernel's tracepoints, by whomever,
- * called as the tracepoint calls it: what an event costs from the tracepoint
- * to its return.
+ * probes.c - calls the probes that tracers attached to some of the kernel's tracepoints, as the
+ * tracepoint calls them: so it measures an event from the tracepoint to its return.
  *
- * The way is that of __DO_TRACE() in <linux/tracepoint.h>: one probe is called
- * directly, several through the tracepoint's own iterator.
+ * The call is that of __DO_TRACE() in <linux/tracepoint.h>: a single probe directly, several
+ * through the tracepoint's own iterator.
  */
 #include <linux/interrupt.h>
 #include <linux/preempt.h>
@@ -48,7 +47,7 @@ static struct point points[NR_POINTS] = {
 
 #define PROTO(...) __VA_ARGS__
 
-/* the thread that goes, which is running, and the one that comes need not differ */
+/* the thread that leaves is the running one; the next thread may be the same */
 BENCH_RUN(run_switches,
 	  POINT_CALL(&points[SWITCH],
 		     PROTO(bool, struct task_struct *, struct task_struct *, unsigned int),
@@ -94,7 +93,7 @@ static void find(struct tracepoint *tp, void *unused)
 	}
 }
 
-/* Those that anything is attached to. */
+/* Return the cases whose tracepoints have a probe. */
 const struct bench_case *bench_probes(void)
 {
 	unsigned int i, n = 0;

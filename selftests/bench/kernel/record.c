@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record.c - tracebuf's recording as functions of another file, as its callers have it.
+ * record.c - tracebuf's recording as functions in another file, as its callers see it.
  */
 #include "probe/probe.h"
 #include "bench_tracebuf.h"
@@ -10,7 +10,7 @@ noinline void bench_record(struct tb_provider *p, u32 id, u64 payload)
 	tb_record_simple(p, id, payload);
 }
 
-/* @bytes of payload, known when it is compiled as most probes' are, all of it written */
+/* The compiler knows @bytes, as for most probes; the function writes the whole payload. */
 static __always_inline void record_composite(struct tb_provider *p, u32 id, u32 bytes, u64 payload)
 {
 	struct tb_slot slot __uninitialized;
@@ -41,7 +41,7 @@ noinline void bench_record_16(struct tb_provider *p, u32 id, u64 payload)
 	record_composite(p, id, 15 * TB_ELEMENT_SIZE, payload);
 }
 
-/* An event whose payload nobody writes: what is left is the ring's. */
+/* An event without a written payload: the cost is that of the ring. */
 noinline void bench_record_hollow(struct tb_provider *p, u32 id, u32 bytes)
 {
 	struct tb_slot slot __uninitialized;
@@ -50,7 +50,7 @@ noinline void bench_record_hollow(struct tb_provider *p, u32 id, u32 bytes)
 		tb_record_end(&slot);
 }
 
-/* as the probes of compact forms: fast.c */
+/* like the probes of compact forms in module/events/compact.c */
 void bench_probe(void *data, u64 value)
 {
 	tb_probe_compact(data, value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record_still.c - record.c again, with a clock that costs nothing.
+ * record_still.c - record.c with a clock that costs only a load.
  */
 #define bench_record			bench_record_still
 #define bench_record_2			bench_record_2_still

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * relay.c - the kernel's relay: no time stamps, no nesting, so a user of it turns
- * interrupts off and reads the clock.
+ * relay.c - measures the kernel's relay. It has no time stamps and no nesting, so its user turns
+ * off interrupts and reads the clock.
  */
 #include <linux/debugfs.h>
 #include <linux/irqflags.h>
@@ -25,7 +25,7 @@ static int remove_file(struct dentry *d)
 	return 0;
 }
 
-/* overwrites */
+/* 1: relay overwrites the oldest data */
 static int subbuf_start(struct rchan_buf *buf, void *subbuf, void *prev, size_t padding)
 {
 	return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sizes.h - every party records into 1 MiB, in sub-buffers of 64 KiB where it has any.
+ * sizes.h - sizes for all tracers: a ring of 1 MiB, in sub-buffers of 64 KiB where there are any.
  */
 #ifndef BENCH_SIZES_H
 #define BENCH_SIZES_H

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracebuf.c - module/ring/, its headers (module/provider/ring_header.c) and module/probe/probe.h as
- * they are, with as much of a provider as they need: rings, memory, and a tb_ring_notify() that
- * finds no waiter.
+ * tracebuf.c - measures module/ring/, its headers (module/provider/ring_header.c) and
+ * module/probe/probe.h, unchanged, with the few parts of a provider that they need: rings, memory,
+ * and a tb_ring_notify() that finds no waiter.
  *
- * The rings are set up once and reset before a case's chunks where the case
- * needs that; otherwise they run on, overwriting, so that the
- * cost of a switch is spread over the events as in use.
+ * Some cases reset their rings before a chunk. The other rings run on and overwrite, so the cost of
+ * a switch is spread over the events as in use.
  */
 #include <linux/gfp.h>
 #include <linux/percpu.h>
@@ -23,23 +22,23 @@
 #define ELEMENTS	(BUFFER_BYTES / TB_ELEMENT_SIZE)
 #define SMALL		TB_BUFFER_ELEMENTS_MIN
 #define MANY		512
-/* with the first element it fills a buffer of SMALL elements */
+/* with the first element, an event of this payload fills a buffer of SMALL elements */
 #define WHOLE_BYTES	((SMALL - TB_BLOCK_FIRST_ELEMENT - 1) * TB_ELEMENT_SIZE)
 
-/* overwriting; full, dropping; few and many tiny buffers */
+/* rings that overwrite; that are full and drop; with few and with many tiny buffers */
 static struct tb_provider over, full, few, many;
 static struct tb_probe probe = { .provider = &over, .id_simple = EVENT_ID };
 static bool attached;
 
 unsigned long long bench_still_clock;
 
-/* as clock.c's; these rings read the counter */
+/* like that of module/machine/clock.c; these rings read the counter and never call it */
 u64 tb_clock_slow(u8 ticks)
 {
 	return ktime_get_mono_fast_ns();
 }
 
-/* as provider.c's, as long as nobody waits */
+/* like that of module/probe/notify.c while no thread waits */
 void tb_ring_notify(struct tb_cpu_ring *r)
 {
 	struct tb_provider *p = r->owner;
@@ -52,7 +51,7 @@ void tb_ring_damaged(struct tb_cpu_ring *r)
 {
 }
 
-/* as in probe/pending.c: there are no rules */
+/* like those of module/probe/pending.c without rules */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 {
 }
@@ -152,7 +151,7 @@ BENCH_RUN(run_free, bench_record_hollow(&many, EVENT_ID, WHOLE_BYTES))
 BENCH_RUN(run_flush, record_and_flush(i))
 BENCH_RUN(run_read, read_one(i))
 
-/* near the real one, which the slow path reads: no TIME elements */
+/* Stop the clock near the real time, which the slow path reads: so no TIME elements appear. */
 static void stop_clock(void)
 {
 	bench_still_clock = bench_rdtsc();
@@ -191,7 +190,7 @@ const struct bench_case *bench_tracebuf(void)
 	if (set_up(&over, BUFFERS, ELEMENTS, true) || set_up(&full, BUFFERS, ELEMENTS, false) ||
 	    set_up(&few, BUFFERS, SMALL, true) || set_up(&many, MANY, SMALL, false))
 		return NULL;
-	/* there are no rules: see struct tb_probe */
+	/* without rules: see struct tb_probe */
 	probe.rings = over.rings;
 	if (register_trace_bench_tracebuf(bench_probe, &probe))
 		return NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * x86_clock.h - included before everything else (-include): tracebuf's clock as on x86.
+ * x86_clock.h - makes tracebuf use its clock for x86. The compiler includes it first (-include).
  *
- * ARCH=um is not CONFIG_X86 and has no rdtsc(): with these two module/machine/clock.h
- * takes its x86 branch, and the ring is compiled as it is for a stock kernel.  In
- * a stock kernel there is just the other clock to be put in.
+ * ARCH=um does not set CONFIG_X86 and has no rdtsc(). With both, module/machine/clock.h takes its
+ * x86 branch, and the ring compiles as for a stock kernel. In a stock kernel this header only adds
+ * the clock that stands still.
  */
 #ifndef BENCH_X86_CLOCK_H
 #define BENCH_X86_CLOCK_H
@@ -14,14 +14,14 @@
 
 extern unsigned long long bench_still_clock;
 
-/* a clock that stands still and costs a load: what is left is the ring's */
+/* A clock that stands still and costs only a load: the rest is the ring's cost. */
 static __always_inline unsigned long long bench_still_rdtsc(void)
 {
 	return READ_ONCE(bench_still_clock);
 }
 
 #ifdef CONFIG_UML
-/* as asm/msr.h has it, which ARCH=um cannot include */
+/* as in asm/msr.h, which ARCH=um cannot include */
 #define _ASM_X86_MSR_H
 static __always_inline unsigned long long rdtsc(void)
 {

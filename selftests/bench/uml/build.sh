@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# build.sh - make the kernel the benchmarks run in, once, into the cache.
+# build.sh - builds the kernel that the benchmarks run in, once, into the cache.
 #
-#   build.sh         build it unless it is there; prints its folder
+#   build.sh         build it unless it is there; print its folder
 #   build.sh --run SCRIPT [WORD...]
-#                    boot it and run SCRIPT, a path within its root; the
-#                    console comes out on stdout
+#                    boot it and run SCRIPT, a path in its root; its console is the
+#                    standard output
 #
-# A User Mode Linux kernel of the sources that Debian's package linux-source-6.12 has,
-# with native.patch: straight-line kernel code then costs what it
-# costs on this processor, with no hypervisor or emulator in between. It has one CPU.
+# It is a User Mode Linux kernel from Debian's package linux-source-6.12, with native.patch: so
+# kernel code without traps costs the same as on this processor, without a hypervisor or emulator.
+# It has one CPU.
 #
 # The folder, ${XDG_CACHE_HOME:-~/.cache}/tracebuf/uml:
 #
-#   key      checksum of what it was made from
+#   key      checksum of its sources
 #   source/  the kernel's sources, patched
 #   build/   its objects; modules are built with make -C build ARCH=um M=...
-#   root/    what it sees as its root
+#   root/    its root
 
 set -eu
 
@@ -43,15 +43,14 @@ run()
 	_script=$1
 	shift
 	[ -x "$dir/build/linux" ] || die "no kernel in $dir"
-	# The small code model wants everything in the lowest 2 GiB: no
-	# randomized addresses, little memory. With glibc's rseq area
-	# registered the kernel's first exec fails.
+	# The small code model needs everything in the lowest 2 GiB: so no randomized addresses, and
+	# little memory. With glibc's rseq area registered, the kernel's first exec fails.
 	GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R timeout "${LIMIT_S:-300}" \
 		"$dir/build/linux" mem=256M rootfstype=hostfs rootflags="$dir/root" rw \
 		init=/init con0=null,fd:1 con=null ssl=null "tb_script=$_script" "$@" </dev/null
 }
 
-# Sources of the kernel into $1.
+# Unpack the kernel's sources into $1.
 unpack()
 {
 	_tar="$(linux_source)/linux-source-6.12.tar.xz"
@@ -69,7 +68,7 @@ compile()
 	"$dir/source/scripts/kconfig/merge_config.sh" -m -O "$dir/build" \
 		"$dir/build/.config" "$here/kernel.config" >/dev/null
 	$_make olddefconfig >&2
-	# Options that nothing provides any more are dropped without a word.
+	# kconfig silently drops an option with a missing dependency.
 	grep -v '^#' "$here/kernel.config" | while read -r option; do
 		grep -qxF "$option" "$dir/build/.config" || die "the kernel did not take $option"
 	done
@@ -109,7 +108,7 @@ fi
 key=$(cat "$here/native.patch" "$here/kernel.config" | cksum | tr " " -)
 if [ "$(cat "$dir/key" 2>/dev/null || true)" != "$key" ]; then
 	mkdir -p "$(cache_dir)"
-	# Two at once would build in the same folder.
+	# Two runs at once would build in the same folder.
 	exec 9>"$dir.lock"
 	flock 9
 	if [ "$(cat "$dir/key" 2>/dev/null || true)" != "$key" ]; then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LTTng-UST's side of bench_writers: an event with one 64-bit field, one with 48 bytes.
+ * bench_lttng.h - LTTng-UST's events for bench_writers: one with a 64-bit field, one with 48 bytes.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER tb_bench
@@ -22,7 +22,7 @@ LTTNG_UST_TRACEPOINT_EVENT(tb_bench, composite,
 	LTTNG_UST_TP_ARGS(const uint64_t *, values),
 	LTTNG_UST_TP_FIELDS(lttng_ust_field_array(uint64_t, values, values, 6)))
 
-/* nobody enables it */
+/* no session enables it */
 LTTNG_UST_TRACEPOINT_EVENT(tb_bench, off,
 	LTTNG_UST_TP_ARGS(uint64_t, value),
 	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, value, value)))

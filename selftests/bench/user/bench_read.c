@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What reading a trace takes: time for an event, and memory.
+ * bench_read.c - measures time and memory of reading a trace.
  *
  *	make -C userspace bench-read
  *
- *	bench_read make FILE BYTES [LOG2]   a trace of about so many bytes, blocks of 2^LOG2 (14) bytes:
- *	                                    4 CPUs, half of the events simple, half composite
+ *	bench_read make FILE BYTES [LOG2]   write a trace of about BYTES with 4 CPUs, in blocks of
+ *	                                    2^LOG2 (14) bytes; half of the events are simple
  *	bench_read HOW FILE                 read it:
- *	   events    decoded, in order of time, two fields of each looked at
+ *	   events    decoded, in order of time; looks at two fields of each
  *	   elements  raw
  *	   blocks    raw: their headers
- *	   headers   the same, opened by headers alone (TB_OPEN_HEADERS)
- *	   seek      to 1000 times, and one event at each; opened by headers alone
+ *	   headers   the same, after opening only the headers (TB_OPEN_HEADERS)
+ *	   seek      1000 seeks, and one event at each; after opening only the headers
  *
- * Each line: what was read, how long it took (processor time), and the most memory that the program has
- * had resident meanwhile.
+ * Prints what it read, the processor time, and the most memory that the program had resident
+ * meanwhile.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@
 #define CPUS	4
 #define SEEKS	1000
 
-/* ---- making one ---- */
+/* ---- write a trace ---- */
 
 static FILE *out;
 static uint64_t written;
@@ -40,7 +40,7 @@ static void put(struct fx *fx)
 	fx->size = 0;
 }
 
-/* One event of every kind after the other; false: the block is full */
+/* Add one event, of each kind in turn; false: the block is full. */
 static bool put_event(struct fx *fx, unsigned int cpu, uint64_t time, uint64_t number)
 {
 	struct fx_switch to = fx_switch("bash", 100, 1, "cc", 200);
@@ -71,7 +71,7 @@ static int make(const char *path, uint64_t bytes, unsigned int log2)
 	fx_sync(&fx, time, time);
 	fx_durable_end(&fx);
 	put(&fx);
-	/* in turns, as rings are full at different times */
+	/* the CPUs take turns, as rings fill at different times */
 	while (written < bytes)
 		for (cpu = 0; cpu < CPUS; cpu++) {
 			uint64_t at = time + cpu * 13;
@@ -95,7 +95,7 @@ static int make(const char *path, uint64_t bytes, unsigned int log2)
 	return fclose(out) != 0;
 }
 
-/* ---- reading it ---- */
+/* ---- read a trace ---- */
 
 static struct tb_trace *trace;
 static uint64_t sum;
@@ -108,7 +108,7 @@ static uint64_t read_events(void)
 	uint64_t value, count = 0;
 	unsigned int i, j;
 
-	/* which fields is looked up once, not for each event */
+	/* look up the fields once, not for each event */
 	for (i = 0; i < tb_trace_formats(trace); i++)
 		for (j = 0; j < 2; j++)
 			if (j < tb_trace_format_at(trace, i)->nr_fields)
@@ -172,7 +172,7 @@ static uint64_t read_seek(void)
 	last = tb_trace_block(trace, blocks - 2, NULL, NULL)->time_start;
 	assert(!tb_cursor_open(trace, &cursor));
 	for (i = 0; i < SEEKS; i++) {
-		/* here and there */
+		/* the times are spread over the trace */
 		assert(!tb_cursor_seek(cursor, first + (last - first) / SEEKS *
 				       (i * 617 % SEEKS)));
 		assert(tb_cursor_next(cursor, &view) == 1);
@@ -185,7 +185,7 @@ static uint64_t read_seek(void)
 static const struct {
 	const char *name;
 	const char *what;
-	uint32_t flags;			/* of opening */
+	uint32_t flags;			/* for tb_trace_open_with() */
 	uint64_t (*read)(void);
 } ways[] = {
 	{ "events", "events", 0, read_events },

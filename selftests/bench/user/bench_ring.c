@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bench_ring.c - the cost of an event in user space, on the real module/ring/writer.c:
- * alone, with a reader on another core that takes everything, and with two
- * recording threads on two rings.
+ * bench_ring.c - measures the cost of an event in user space, with the real module/ring/writer.c:
+ * alone, with a reader on another core that takes each block, and with two recording threads on two
+ * rings.
  *
  * Prints a line for each case:
  *
  *	BENCH who|case|minimum|median		in picoseconds per operation
  *	BENCH-LOSS case|recorded|lost		events, in per mille of all attempted
  *
- * The minimum and the median are over chunks of CHUNK operations.  Cases take turns,
- * REPS times.  With a reader, chunks during which it did not take what they filled (something
- * else was on its core) do not count.
+ * The minimum and the median are over chunks of CHUNK operations. Cases take turns, REPS times. A
+ * chunk does not count if the reader, because other work was on its core, did not take what the
+ * chunk filled.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -31,14 +31,14 @@
 #define BUFFER_BYTES	(64 << 10)
 #define BUFFERS		(RING_BYTES / BUFFER_BYTES)
 #define EVENT_ID	TB_EV_FIRST
-/* whole buffers that a chunk fills at least */
+/* A chunk fills at least so many whole buffers. */
 #define CHUNK_BUFFERS	(CHUNK * TB_ELEMENT_SIZE / BUFFER_BYTES)
 #define NOT_COUNTED	(~0ull)
 
 enum reader {
 	READER_NONE,
 	READER_RELEASES,	/* takes a block and gives it back */
-	READER_COPIES,		/* and copies it, as read() would */
+	READER_COPIES,		/* also copies it, as read() would */
 };
 
 struct test {
@@ -58,13 +58,13 @@ struct writer {
 
 static pthread_barrier_t start_line;
 static u32 reader_stop;
-/* of the readers: nanoseconds on their core, and in all */
+/* nanoseconds that the readers ran on their core, and that passed meanwhile */
 static u64 reader_ran, reader_time;
 static volatile u64 sink;
 
 /* ---- what is measured ------------------------------------------------- */
 
-/* as tb_record_simple(), without the kernel's preemption count */
+/* like tb_record_simple(), without the kernel's preemption count */
 static __attribute__((noinline)) void record_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	struct tb_slot slot;
@@ -76,7 +76,7 @@ static __attribute__((noinline)) void record_simple(struct tb_cpu_ring *r, u32 i
 	}
 }
 
-/* as tb_record_begin() to tb_record_end(); the context is taken as 0 */
+/* like tb_record_begin() to tb_record_end(), with context 0 */
 static __attribute__((noinline)) void record_4(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	struct tb_composite *c;
@@ -217,7 +217,7 @@ static void start(pthread_t *thread, void *(*fn)(void *), struct writer *w)
 	}
 }
 
-/* One repetition of a test; chunk times go to @chunks, PER_REP for each writer. */
+/* Run one repetition of a test; write PER_REP chunk times for each writer to @chunks. */
 static void repeat(const struct test *t, struct tb_cpu_ring *rings[2], const int cpus[2],
 		   u64 *chunks, struct tb_ring_stats *st)
 {
@@ -258,7 +258,7 @@ int main(void)
 			const struct test *t = &tests[i];
 			struct tb_ring_stats st;
 
-			/* with one core the two would only take turns */
+			/* on one core the two threads would only take turns */
 			if (found < 2 && (t->reader != READER_NONE || t->writers > 1))
 				continue;
 			repeat(t, rings, cpus, chunks[i] + rep * t->writers * PER_REP, &st);

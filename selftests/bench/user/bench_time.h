@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What benchmarks in user space have in common: chunks of CHUNK operations are timed, REPS times
- * over all cases.
+ * bench_time.h - common functions of benchmarks in user space, which time chunks of CHUNK
+ * operations in REPS rounds over all cases.
  */
 #ifndef BENCH_TIME_H
 #define BENCH_TIME_H
@@ -30,7 +30,7 @@ static inline uint64_t nanoseconds(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* that of the chunks' times: what comes before it is done */
+/* The clock for chunks; it waits until the operations before it are done. */
 static inline uint64_t timing_clock(void)
 {
 #ifdef __x86_64__
@@ -81,7 +81,7 @@ static inline void pin(int cpu)
 		fprintf(stderr, "bench: could not stay on CPU %d\n", cpu);
 }
 
-/* how many of two CPUs there are for it */
+/* Find up to two CPUs that the process may use; return their number. */
 static inline int two_cpus(int cpus[2])
 {
 	int found = 0, cpu;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bench_writers.c - what an event costs a program: tracebuf's writer, LTTng-UST if it is there
- * (BENCH_LTTNG), and a log in memory that does nothing but read the clock and store.
+ * bench_writers.c - measures the cost of an event in a program: for tracebuf's writer, for
+ * LTTng-UST if it is there (BENCH_LTTNG), and for a log in memory that only reads the clock and
+ * stores.
  *
- * tracebuf's channel ends in this program: a commit copies the chunks into a ring of 1 MiB, as the
- * kernel does, and makes a system call, so its costs are in the figures but for the kernel's
- * checks.  Everybody overwrites, and has 1 MiB.
+ * tracebuf's channel ends in this program. A commit copies the chunks into a ring of 1 MiB, as the
+ * kernel does, and makes a system call: so the figures contain its cost except for the kernel's
+ * checks. Each tracer overwrites, and has 1 MiB.
  *
  * Prints a line for each case:
  *
@@ -88,7 +89,7 @@ static int category(struct tb_endpoint *endpoint, struct tb_category_req *reques
 	return 0;
 }
 
-/* one at a time: the arbiter's gate */
+/* The arbiter's gate admits one commit at a time. */
 static int commit(struct tb_endpoint *endpoint, struct tb_commit *request)
 {
 	struct tb_chunk_ref *refs = (struct tb_chunk_ref *)(uintptr_t)request->refs;
@@ -139,7 +140,7 @@ static void open_channel(void)
 	channel.page.abi = TB_PRODUCER_ABI;
 	channel.page.overwrites = 1;
 	channel.page.targets[0].generation = 1;
-	/* AUTO: the arbiter finds the best there is */
+	/* AUTO: the arbiter chooses the best clock */
 	channel.page.categories[1] = 1;
 	if (tb_arbiter_create_on(&options, &channel.endpoint, &arbiter) ||
 	    tb_arbiter_category(arbiter, &wanted) || tb_arbiter_category(arbiter, &unwanted)) {
@@ -156,7 +157,7 @@ static void open_channel(void)
 #define alone()		__asm__ volatile("isb" : : : "memory")
 #endif
 
-/* the operation in a loop, back to back and one at a time */
+/* A loop over the operation, back to back and one at a time. */
 #define CASE(name, ...) \
 	static void name(unsigned int n) \
 	{ \
@@ -183,7 +184,7 @@ static __thread struct {
 
 #define LOG_ENTRIES	(1u << 15)
 
-/* The least there can be: the clock, and stores to memory that this thread alone has. */
+/* The minimum of a log: read the clock, and store to memory of this thread only. */
 static inline void log_one(uint64_t value)
 {
 	uint64_t *entry = log_memory.at[log_memory.next++ % LOG_ENTRIES];
@@ -253,7 +254,7 @@ static void *measure(void *argument)
 	pin(thread->cpu);
 	writer = tb_writer_create(arbiter, 0, TB_FULL_DROP);
 	log_memory.at = must(calloc(LOG_ENTRIES, sizeof(*log_memory.at)));
-	thread->test->run(CHUNK);	/* memory is there, names are told */
+	thread->test->run(CHUNK);	/* touch the memory, define the names */
 	pthread_barrier_wait(&start_line);
 	for (i = 0; i < PER_REP; i++) {
 		uint64_t start = timing_clock();

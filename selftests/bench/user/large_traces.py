@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""
-Write traces that make a reader slow which searches from the start for each record:
+"""large_traces.py - writes traces that are slow for readers that search each record from the start:
 
     large_traces.py totals FILE N          totals of CPU N-1 .. 0, at stop and in a snapshot
     large_traces.py suppressed FILE N      N records of suppressed events, of all ids in turn
-    large_traces.py selections FILE N      N changes of the selection, the latest first
+    large_traces.py selections FILE N      N changes of the selection, latest first
     large_traces.py recordings FILE N      N recordings of one provider
     large_traces.py providers FILE N       N recordings of one provider, then N blocks of another
-    large_traces.py apart FILE N           N recordings that begin one after another and end so
+    large_traces.py apart FILE N           N recordings that begin and end one after another
     large_traces.py notes FILE N           a recording with N MiB of notes
 """
 
@@ -28,14 +27,14 @@ def composite(ident, payload, time=0, sequence=0, tid=0):
 
 
 class Writer:
-    """Blocks, one after another."""
+    """Writes blocks one after another."""
 
     def __init__(self, path):
         self.file = open(path, "wb")
         self.sequences = {}
 
     def block(self, kind, body, log2=12, provider=0, cpu=0, time=0, events=0):
-        """@body(sequence) has the elements."""
+        """Write a block; @body(sequence) returns its elements."""
         key = (provider, kind, cpu)
         sequence = self.sequences.get(key, 0)
         self.sequences[key] = sequence + 1
@@ -52,7 +51,7 @@ class Writer:
         self.file.write((head + data).ljust(size, b"\0"))
 
     def records(self, records, kind=DURABLE, provider=0, log2=14):
-        """As many blocks as the records (id, payload, time) need."""
+        """Write as many blocks as the records (id, payload, time) need."""
         while records:
             count = used = 0
             for ident, payload, _ in records:

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ring_user.h - the user-space side of module/ring/arch.h, to be measured: every access is the
- * instruction that the kernel's is (selftests/unit/ring/ring_user.h, to be
- * looked at, is slower and has hooks).  On x86-64; elsewhere atomics take the
- * place of what is missing.
+ * ring_user.h - the user-space side of module/ring/arch.h, for measurements: on x86-64, each access
+ * is the same instruction as in the kernel; elsewhere atomics replace what is missing. (The header
+ * selftests/unit/ring/ring_user.h, for tests, has hooks and is slower.)
  */
 #ifndef RING_USER_H
 #define RING_USER_H
@@ -140,7 +139,7 @@ static __always_inline u32 tb_current_tid(void)
 	return 1;
 }
 
-/* everything is in one program */
+/* one program has everything, so exports do nothing */
 #define TB_EXPORT(function)	struct tb_exported
 
 #endif /* RING_USER_H */
