@@ -398,7 +398,7 @@ static void tell_names(struct fx_chunk *chunk)
 	fx_name(chunk, NAME_WAIT, TB_NAME_EVENT, 0, "wait");
 }
 
-/* Begin chunk @id of @writer, whose thread is @tid of the server */
+/* Begin chunk @id of @writer, for thread @tid of the server */
 static void piece(struct fx_chunk *chunk, unsigned int writer, uint32_t tid,
 		  uint32_t id, uint64_t first)
 {

@@ -374,7 +374,7 @@ result $? "wake-ups have their context: interrupt, softirq, NMI"
 
 events o.pf >o.events
 {
-	# the call of the thread on the CPU and the interrupt end at the gap; a sleeper's call goes on
+	# the interrupt and the running thread's call end at the gap; a sleeper's call goes on
 	grep -qx '0 1002001500 101 sys_exit id:1' o.events &&
 	grep -qx '0 1002001500 0 local_timer_exit' o.events &&
 	grep -qx '0 1002003530 100 sys_exit id:1 ret:-11' o.events &&

@@ -122,7 +122,7 @@ static void kernel_events(void)
 	forget(&reading);
 }
 
-/* These events exclude those whose text Babeltrace shows in another way than print */
+/* These events exclude those that Babeltrace and print show differently */
 static void compared_events(void)
 {
 	struct fx_switch to = fx_switch("one", 101, 0x102, "two", 102);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A kernel in user space, for tests of writers: the other end of a channel. It accepts chunks by
- * the rules of linux/tracebuf_producer.h, and can be told to have no room, to refuse, or to fail.
+ * the rules of linux/tracebuf_producer.h, and a test can make it have no room, refuse, or fail.
  *
  * fake.got has all accepted records in order, with the number of missing records before each.
  * fake.error is the first violation of the rules.

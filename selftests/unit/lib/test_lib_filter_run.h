@@ -79,7 +79,7 @@ static inline bool kernel_run(const struct tb_format *form, const void *payload,
 		fields[i].size = field->size;
 		fields[i].count = field->count;
 		fields[i].flags = field->flags;
-		/* the kernel calls a char array an array; only readers are told STRING */
+		/* the kernel calls a char array an array; only readers get STRING */
 		if (field->flags & TB_FIELD_STRING && field->count)
 			fields[i].flags |= TB_FIELD_ARRAY;
 		fields[i].bit = field->bit;

@@ -535,7 +535,7 @@ static uint64_t read_file(void)
 
 /*
  * Resident memory does not grow with a trace that is 32 times as long. The kernel maps whole
- * folios of the page cache, whose size depends on the machine's load: 35 MiB more have been seen.
+ * folios of the page cache. Their size depends on the machine's load: some runs took 35 MiB more.
  */
 static void memory(void)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user whose options select nothing is told so; numbers that are out of range are refused; files
- * made of a trace are readable by nobody who may not read the trace; and --from skips what comes
- * before.
+ * The tool reports options that select nothing and refuses numbers out of range; only users who
+ * may read a trace can read files made of it; and --from skips all earlier events.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -170,7 +169,7 @@ static mode_t mode_of(const char *path)
 	return stat(path, &status) ? 0 : status.st_mode & 0777;
 }
 
-/* A user who may not read the trace may not read what is made of it */
+/* Only users who may read a trace can read a file made of it. */
 static void permissions(void)
 {
 	static const struct {

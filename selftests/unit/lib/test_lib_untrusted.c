@@ -62,7 +62,7 @@ static void names_of_threads(void)
 	CHECK_HAS("a???gnp.x");
 }
 
-/* An event that no kernel has, and a machine whose name is an escape sequence */
+/* An event that no kernel has, and a machine with an escape sequence as its name */
 static void evil_names(struct fx *fx)
 {
 	static const struct fx_field fields[] = {
@@ -135,7 +135,7 @@ static void writers_in_each_others_place(void)
 	}
 }
 
-/* A list whose text is longer than any usual buffer */
+/* A list with a text longer than any usual buffer */
 static void long_list(void)
 {
 	static const struct fx_field fields[] = {

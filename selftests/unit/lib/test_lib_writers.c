@@ -611,7 +611,7 @@ static void allocation_failures(void)
 		CHECK(!arbiter);
 	}
 	CHECK(nth > 4 && nth < 100);
-	/* an arbiter whose binding failed can be bound again */
+	/* after a failed binding, a program can bind again */
 	fake_init(&fake);
 	next_value = 0;
 	w = tb_writer_create_startup(arbiter, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For tests of the arbiter: an arbiter on a fake kernel, and checks of what has arrived. */
+/* For tests of the arbiter: an arbiter on a fake kernel, and checks of the records that arrived. */
 #ifndef TEST_LIB_WRITERS_H
 #define TEST_LIB_WRITERS_H
 

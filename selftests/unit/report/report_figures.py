@@ -354,7 +354,7 @@ class Check:
         return self.handlers[kind].setdefault((one[0], one[1]), Stat())
 
     def drop(self, cpu, keep):
-        """Remove interrupts whose ends are missing."""
+        """Remove interrupts without an end."""
         for one in cpu.stack[keep:]:
             if self.wants(*one[3:5]):
                 self.handler("irq", one).open += 1
@@ -525,7 +525,7 @@ class Queues:
         self.spans = defaultdict(list)       # by CPU
         self.steps = defaultdict(list)       # by CPU: (time, number of waiting threads)
         self.depth = defaultdict(int)
-        self.told = defaultdict(int)         # by CPU: its queue is known at least until then
+        self.told = defaultdict(int)         # by CPU: time until which its queue is known
         self.ahead, current = list(check.gaps.spans), {}
         for e in check.events:
             if e["user"]:

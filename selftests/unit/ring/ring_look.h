@@ -71,8 +71,8 @@ static void look_sync(void)
 }
 
 /*
- * A header whose number is visible, and an event whose first word is visible, must be complete. For
- * rings in which no buffer is used twice.
+ * As soon as a reader sees the number of a header, or the first word of an event, it must see the
+ * rest. For rings that use no buffer twice.
  */
 static void look(void)
 {

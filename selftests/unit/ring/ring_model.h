@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A ring under test and a model of it: events whose contents check themselves, a reader that checks
- * every block, and counts that the model keeps itself, for comparison with the ring's.
+ * A ring under test and a model of it: events that contain their own check, a reader that checks
+ * each block, and counts of the model for comparison with the ring's.
  */
 #ifndef RING_MODEL_H
 #define RING_MODEL_H
@@ -85,7 +85,7 @@ struct model {
 	char error_text[256];
 };
 
-/* the model whose clock, tid and notifications the ring uses */
+/* the ring uses the clock, tid and notifications of this model */
 extern struct model *model;
 
 /* the clock of new models: the processor's counter (the fast path), or the kernel's clock */

@@ -51,7 +51,7 @@ def asked(questions):
     return answers
 
 
-# tables whose rows have no order
+# tables without an order of rows
 UNORDERED = {'threads', 'events'}
 
 

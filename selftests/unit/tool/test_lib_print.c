@@ -392,7 +392,7 @@ static void unusable(void)
 	CHECK_NUMBER(lines(), 1);
 }
 
-/* Events whose contents contradict their format */
+/* Events with contents that contradict their format */
 static void damaged(void)
 {
 	struct rich event = rich_event();

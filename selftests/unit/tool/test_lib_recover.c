@@ -58,7 +58,7 @@ static void hole(void)
 	element(block, at)->time = 900;
 	put_simple(block, at + 3, 66, 4010, 6);
 	put_simple(block, at + 4, 66, 4011, 7);
-	/* an event whose head says that it was begun */
+	/* an event with a head that says that it was begun */
 	element(block, at + 5)->head = TB_HEAD(TB_STRUCT_RESERVED, 0, 2, 66);
 	put_simple(block, at + 7, 66, 4012, 8);
 	/* another one without a head; the event before it is reliable */

@@ -2,7 +2,7 @@
 /*
  * The tool tells the kernel exactly what the user's options -e, -f, --pid and so on say, in an
  * order in which no unwanted event is recorded, and refuses what makes no sense. The device of this
- * test writes down what it is told.
+ * test notes each call.
  */
 #define TB_NO_SIZED
 #include <errno.h>

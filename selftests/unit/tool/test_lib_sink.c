@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The recorder writes all blocks in order and returns them to the device, whatever the output is:
- * a file past or through the page cache, compressed, several files, a full disk, or a pipe whose
- * reader is slow or does not read. If this fails, recordings lack blocks, or the recorder hangs.
+ * a file past or through the page cache, compressed, several files, a full disk, or a pipe with a
+ * reader that is slow or stops. If this fails, recordings lack blocks, or the recorder hangs.
  */
 #include <sched.h>
 #include <sys/mount.h>

@@ -149,7 +149,7 @@ static void verify_fine(void)
 	fx_free(&fx);
 }
 
-/* Two CPUs whose rings take no more events, then the totals of a snapshot; @flags: of CPU 1 */
+/* Two CPUs with rings that take no more events, then the totals of a snapshot; @flags: of CPU 1 */
 static void make_snapshot(struct fx *fx, unsigned int flags, int more)
 {
 	unsigned int cpu;
