@@ -99,16 +99,31 @@ static inline bool kernel_run(const struct tb_format *form, const void *payload,
 }
 #endif
 
+/* Run the filter as readers of a trace do */
+static inline bool reader_run(const struct tb_format *form, const void *payload, size_t bytes)
+{
+	struct tb_task task = {
+		.tid = here.tid, .tgid = here.tgid, .uid = here.uid, .flags = TB_TASK_LISTED,
+	};
+	struct tb_view view = {
+		.kind = TB_VIEW_EVENT, .format = form, .payload = payload,
+		.length = (uint32_t)bytes, .tid = here.tid, .cpu = here.cpu,
+		.context = (uint16_t)here.context, .task = &task, .comm = here.comm,
+	};
+
+	return tb_filter_matches(&code, &view);
+}
+
 /* Run the filter compiled last, for @form; by the kernel's own code, too, if it is built in */
 static inline bool run_code(const struct tb_format *form, const void *payload,
 			    size_t bytes)
 {
 	bool passed = reference_run(&code, payload, bytes, &here);
 
+	if (code.nr_tests)
+		CHECK(reader_run(form, payload, bytes) == passed);
 #ifdef KERNEL_FILTER
 	CHECK(kernel_run(form, payload, bytes) == passed);
-#else
-	(void)form;
 #endif
 	return passed;
 }

@@ -152,7 +152,7 @@ static void symbols_of_functions(void)
 	fx_close(&fx, 0);
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.durable.block), false);
 	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), false);
-	CHECK(!symbols);		/* it breaks off before the function */
+	CHECK(!symbols);		/* this event ends before the function */
 	fx_open(&fx, 0, 2, 2, NULL);
 	fx_composite(&fx, 0, 200, 2, 0, payload, sizeof(payload));
 	fx_close(&fx, 0);

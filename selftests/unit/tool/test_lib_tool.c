@@ -548,6 +548,33 @@ static void several_recordings(void)
 	fx_free(&fx);
 }
 
+/* -f shows the events for which the expression is true, and the losses, but nothing else */
+static void filtered(void)
+{
+	struct fx fx;
+
+	make(&fx);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("print", "-f 'vec == 9'"), 0);
+	CHECK_NUMBER(lines(), 3);
+	CHECK_HAS("5.000002050: irq:softirq_entry: vec=9(RCU)\n");
+	CHECK_HAS("LOST 34 events");
+	CHECK_NUMBER(run_on("print", "-f 'next_comm ~ \"c*\" && cpu == 0'"), 0);
+	CHECK_NUMBER(lines(), 2);
+	CHECK_HAS("sched:sched_switch");
+	CHECK_NUMBER(run_on("export", "--jsonl -o - -C 0 -f 'comm == \"cat\" && tid == 200'"), 0);
+	CHECK_NUMBER(lines(), 3);
+	CHECK_NUMBER(run_on("print", "-f 'vec > 100'"), 1);
+	CHECK_HAS("holds no such event as -f asks for");
+	CHECK_NUMBER(run_on("print", "-f 'nothing == 1'"), 1);
+	CHECK_HAS("-f: no event has these fields: ");
+	CHECK_NUMBER(run_on("print", "-f 'vec << 1'"), 1);
+	CHECK_HAS("-f: column 6: a value is missing");
+	CHECK_NUMBER(run_on("export", "-f 'vec == 9'"), 2);
+	CHECK_HAS("-f is for text, jsonl and csv, not for perfetto");
+	fx_free(&fx);
+}
+
 /* SQLite asks for the text of an earlier row after the scan has gone on */
 static void query_longest(void)
 {
@@ -697,6 +724,7 @@ static const struct test tests[] = {
 	{ "verify: all blocks belong to one recording", verify_number },
 	{ "print, export: one of several recordings, a span of time", several_recordings },
 	{ "query: texts of an earlier row", query_longest },
+	{ "tool: events that an expression selects", filtered },
 	{ "tool: help and wrong command lines", help_and_usage },
 	{ "tool: standard output that cannot be written", not_written },
 	{ "tool: no module", no_module },
