@@ -194,6 +194,7 @@ static inline bool analysis_has(const struct analysis *a, enum analysis_need nee
  * struct analysis_task - a thread; after it has exited, another thread with its tid is another task
  * @tgid: its process, 0 if unknown
  * @comm: its last name; "<...>" if unknown
+ * @cgroup: the cgroup that it was in last; 0: unknown
  * @index: number of the task
  * @ended: it has exited
  * @share_ns: its time on CPUs within total.known_ns; valid after analysis_end() with @whole
@@ -206,7 +207,7 @@ static inline bool analysis_has(const struct analysis *a, enum analysis_need nee
  *	@bucket, for @bucket_ns.  Ask analysis_task_series()
  */
 struct analysis_task {
-	uint32_t tid, tgid;
+	uint32_t tid, tgid, cgroup;
 	uint32_t index;
 	char     comm[TB_COMM_LEN + 4];
 	bool     ended;

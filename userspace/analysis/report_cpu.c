@@ -269,6 +269,7 @@ void sections_cpu(struct making *m)
 	section_cpu_time(m);
 	section_tasks(m);
 	section_tasks_time(m);
+	section_containers(m);
 }
 
 /* ---- run queues ---- */

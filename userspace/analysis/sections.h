@@ -69,6 +69,8 @@ void section_findings(struct making *m);
 /* report_cpu.c */
 void sections_cpu(struct making *m);
 void sections_queue(struct making *m);
+/* report_containers.c */
+void section_containers(struct making *m);
 /* report_waits.c */
 void sections_latency(struct making *m);
 void sections_off(struct making *m);

@@ -35,6 +35,7 @@ static struct task *make_task(struct analysis *a, uint32_t tid)
 	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
 	if (known) {
 		task->it.tgid = known->tgid;
+		task->it.cgroup = known->cgroup;
 		if (known->comm[0])
 			set_name(task, known->comm);
 	}
@@ -199,6 +200,8 @@ static void leave_cpu(struct analysis *a, const struct tb_view *view, struct tas
 			set_name(task, view->comm);
 		if (view->task && view->task->tgid)
 			task->it.tgid = view->task->tgid;
+		if (view->task && view->task->cgroup)
+			task->it.cgroup = view->task->cgroup;
 	}
 	task->last_cpu = view->cpu;
 	task->off = has_state;

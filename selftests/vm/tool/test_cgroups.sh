@@ -154,6 +154,12 @@ in_sql()
 	grep -q 'pod77.*,shop/pay-0/db' said
 }
 
+summed_up()
+{
+	tracebuf report --json --section containers record.tbuf >containers.json || return
+	grep -q '"web",[1-9]' containers.json && grep -q '"shop/pay-0/db",[1-9]' containers.json
+}
+
 # All that the container's threads did, and no others.
 explained()
 {
@@ -161,7 +167,7 @@ explained()
 		python3 -S -c 'import json; why = json.load(open("why.json")); assert why["threads"] > 3'
 }
 
-plan 4 7
+plan 4 8
 if in_guest; then
 	grep -q " $root cgroup2 " /proc/mounts || mount -t cgroup2 none "$root" || exit 1
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
@@ -177,5 +183,6 @@ judge "one that there is not" unknown
 judge "threads that began after the flight recorder" snapshot_knows
 judge "nothing but what was chosen was recorded" recorded_only
 judge "in SQL" in_sql
+judge "in a report" summed_up
 judge "why" explained
 finish

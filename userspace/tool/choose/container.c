@@ -21,30 +21,6 @@
 /* of Docker's and Podman's names */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-/* The ID that ends the name of this folder: "docker-ID.scope", "ID"; NULL: none */
-static const char *id_of_folder(const char *folder, size_t length)
-{
-	const char *id = folder + length;
-
-	while (id > folder && id[-1] != '-')
-		id--;
-	return strspn(id, "0123456789abcdef") >= CONTAINER_ID_DIGITS ? id : NULL;
-}
-
-const char *container_id(const char *path)
-{
-	const char *id = NULL, *found;
-	size_t length;
-
-	for (; *path; path += length) {
-		path += *path == '/';
-		length = strcspn(path, "/");
-		found = id_of_folder(path, length);
-		id = found ? found : id;
-	}
-	return id;
-}
-
 /* ---- Kubernetes ---- */
 
 /* POD_NAMESPACE_CONTAINER: none of them contains a '_' */

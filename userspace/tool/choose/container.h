@@ -7,16 +7,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "analysis/cgroup_names.h"
 
-#define CONTAINER_ID_DIGITS 64
-#define CONTAINER_NAME_MAX  512
-
-/**
- * container_id - find the ID of a container in the path of its cgroup
- * Return: where its CONTAINER_ID_DIGITS digits begin in @path, the last if there are several; NULL:
- * the path has none.
- */
-const char *container_id(const char *path);
+#define CONTAINER_NAME_MAX 512
 
 /**
  * container_name - find the name of the container with this ID on this machine

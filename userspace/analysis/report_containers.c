@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sections of a report - CPU time by container or service.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cgroup_names.h"
+#include "sections.h"
+
+/* Sums over the tasks whose cgroup has this name */
+struct group {
+	char     name[CGROUP_NAME_MAX];
+	uint64_t tasks, run_ns, share_ns, waits, wait_ns, wait_max;
+};
+
+struct groups {
+	struct group *list;
+	size_t count, room;
+};
+
+/* The name of a task's container, else of its cgroup; NULL: not known */
+static const char *name_of(const struct making *m, const struct analysis_task *task,
+			   char name[CGROUP_NAME_MAX])
+{
+	const char *container = cgroup_container(m->trace, task->cgroup, name);
+	const char *path = container ? NULL : cgroup_path(m->trace, task->cgroup);
+
+	return container ? container : path ? cgroup_name(path, name) : NULL;
+}
+
+/* A machine has some dozens of them: look from the start */
+static struct group *group_of(struct groups *groups, const char *name)
+{
+	struct group *grown;
+	size_t i;
+
+	for (i = 0; i < groups->count; i++)
+		if (!strncmp(groups->list[i].name, name, CGROUP_NAME_MAX - 1))
+			return &groups->list[i];
+	if (groups->count == groups->room) {
+		groups->room = groups->room ? 2 * groups->room : 16;
+		grown = realloc(groups->list, groups->room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		groups->list = grown;
+	}
+	memset(&groups->list[groups->count], 0, sizeof(*groups->list));
+	strncpy(groups->list[groups->count].name, name, CGROUP_NAME_MAX - 1);
+	return &groups->list[groups->count++];
+}
+
+static bool add_task(struct groups *groups, const char *name, const struct analysis_task *task)
+{
+	struct group *group = group_of(groups, name);
+
+	if (!group)
+		return false;
+	group->tasks++;
+	group->run_ns += task->run_ns;
+	group->share_ns += task->share_ns;
+	group->waits += task->wait.count;
+	group->wait_ns += task->wait.sum;
+	if (task->wait.max > group->wait_max)
+		group->wait_max = task->wait.max;
+	return true;
+}
+
+static int by_run(const void *one, const void *other)
+{
+	const struct group *a = one, *b = other;
+
+	if (a->run_ns != b->run_ns)
+		return a->run_ns > b->run_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static void group_row(struct making *m, const struct group *group)
+{
+	text(m, group->name);
+	number(m, group->tasks);
+	number(m, group->run_ns);
+	cell_share(m, group->share_ns, analysis_total(m->a)->known_ns);
+	number(m, group->waits);
+	if (group->waits) {
+		number(m, group->wait_ns / group->waits);
+		number(m, group->wait_max);
+	} else {
+		report_unknown(m->report, m->section);
+		report_unknown(m->report, m->section);
+	}
+}
+
+void section_containers(struct making *m)
+{
+	static const struct column list[] = {
+		COLUMN_TEXT("name", "container"),
+		COLUMN_NUMBER("tasks", "tasks", REPORT_COUNT),
+		COLUMN_NUMBER("cpu", "CPU", REPORT_NS),
+		COLUMN_NUMBER("share", "share", REPORT_PPM),
+		COLUMN_NUMBER("wakeups", "wakeups", REPORT_COUNT),
+		COLUMN_NUMBER("wait_mean", "mean wait", REPORT_NS),
+		COLUMN_NUMBER("wait_max", "max wait", REPORT_NS),
+	};
+	const struct analysis_task *task;
+	struct groups groups = { 0 };
+	char buffer[CGROUP_NAME_MAX], time[32];
+	uint64_t unknown = 0;
+	size_t count, i;
+	const char *name;
+
+	section(m, "containers", "CPU use by container or service", REPORT_TABLE);
+	COLUMNS(m, list);
+	if (!needs(m, "CPU time of containers", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
+		return;
+	for (i = 0; (task = analysis_task(m->a, (unsigned int)i)); i++) {
+		if (!task->run_ns && !task->runs)
+			continue;
+		name = name_of(m, task, buffer);
+		if (!name)
+			unknown += task->run_ns;
+		else if (!add_task(&groups, name, task))
+			m->report->failed = true;
+	}
+	if (unknown)
+		remark(m, "The cgroup of tasks with %s of CPU time is not known.",
+		       time_text(unknown, time));
+	if (groups.count) {
+		remark(m, "A task counts in the container, or else the cgroup, that it was in last.");
+		qsort(groups.list, groups.count, sizeof(*groups.list), by_run);
+	}
+	count = rows_of(m, groups.count, "containers");
+	for (i = 0; i < count; i++)
+		group_row(m, &groups.list[i]);
+	free(groups.list);
+}
