@@ -106,7 +106,8 @@ static inline void end_unknown(struct slices *slices, struct slice *slice)
 }
 
 /* True if events are missing between @begin, when there were @losses losses, and now, @ns */
-static inline bool lost_since(const struct slices *slices, uint64_t losses, uint64_t begin, uint64_t ns)
+static inline bool lost_since(const struct slices *slices, uint64_t losses, uint64_t begin,
+			      uint64_t ns)
 {
 	return slices->missing ? spans_meet(slices->missing, begin, ns) :
 				 losses != slices->losses;

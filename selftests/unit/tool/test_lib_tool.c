@@ -637,7 +637,8 @@ static void containers(void)
 	CHECK_HAS("[\"web\",2,3000,833333,0,null,null]");
 	CHECK_HAS("[\"ssh\",1,500,138888,0,null,null]");
 	CHECK_HAS("The cgroup of tasks with 100 ns of CPU time is not known.");
-	CHECK_NUMBER(run_on("query", "--csv --no-header \"SELECT tid, container FROM threads\" -i"), 0);
+	CHECK_NUMBER(run_on("query", "--csv --no-header"
+			    " \"SELECT tid, container FROM threads\" -i"), 0);
 	CHECK_HAS("100,web\n200,web\n300,\n400,\n");
 	fx_free(&fx);
 }

@@ -11,8 +11,8 @@
 #include "analysis/cgroup_names.h"
 #include "tracebuf.h"
 
-/* True if @pattern, with * and ?, matches the path of this cgroup of this machine, its name, or the name
- * of its container */
+/* True if @pattern, with * and ?, matches the path of a cgroup of this machine, its name, or the
+ * name of its container */
 bool cgroup_here_matches(const char *path, const char *pattern);
 
 /**
