@@ -510,7 +510,7 @@ def nanoseconds(microseconds):
 
 
 class Model:
-    """Slices and waits as docs/export.md defines them, computed from objects instead of blocks."""
+    """Intervals, as docs/export.md says: of objects, not of blocks."""
 
     WAKES = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 
