@@ -510,7 +510,7 @@ def nanoseconds(microseconds):
 
 
 class Model:
-    """Intervals, as docs/export.md says: of objects, not of blocks."""
+    """Slices and waits as docs/export.md defines them, computed from objects, not from blocks."""
 
     WAKES = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 
