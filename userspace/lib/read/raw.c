@@ -28,8 +28,11 @@ static int next_block(struct tb_cursor *cursor, const struct tb_block **out)
 	const struct tb_block *block;
 	int result;
 
+	if (cursor->no_memory)
+		return -ENOMEM;
 	if (trace->follow) {
 		result = tb_follow_pump_raw(trace->follow);
+		cursor->no_memory = result == -ENOMEM;
 		if (result < 0)
 			return result;
 		*out = tb_follow_raw(trace->follow, &cursor->raw_offset);

@@ -24,7 +24,9 @@ static uint64_t allocations, first_failing = UINT64_MAX, failing;
 
 static bool fails(void)
 {
-	return allocations++ - first_failing < failing;
+	uint64_t number = allocations++;
+
+	return number >= first_failing && number - first_failing < failing;
 }
 
 void *__wrap_malloc(size_t size)
@@ -242,6 +244,7 @@ static struct answer read_trace(const char *path, bool follow, read_way *way)
 			if (cgroup)
 				add_text(&ignored, cgroup);
 			way(&ignored, trace, cursor);
+			CHECK(ignored.result == -ENOMEM || way == read_from_middle);
 			for (i = 0; i < FUNCTIONS; i++)
 				add_symbol(&ignored, trace, FUNCTION + i * 0x100);
 		}
@@ -344,7 +347,7 @@ int main(void)
 {
 	const char *tool = getenv("TRACEBUF") ? getenv("TRACEBUF") : "tracebuf";
 	static const char *const names[RAW_FILES] = { "kernel", "user", "noted" };
-	char folder[] = "/tmp/test_lib_memory.XXXXXX", command[4096];
+	char folder[] = "/tmp/test_lib_no_memory.XXXXXX", command[4096];
 	const char *here = strrchr(__FILE__, '/');
 	int result;
 	size_t i;
