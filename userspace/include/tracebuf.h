@@ -1110,8 +1110,8 @@ int tb_filter_one_of(struct tb_filter_code *code,
  * @code: from tb_filter_compile() for the format of @view
  * @view: a TB_VIEW_EVENT
  *
- * The thread's process, user ID and name are those that the cursor knows; if it does not know
- * them, a comparison with them is false.
+ * The thread's process, user ID and name are those that the cursor knows.  An event does not pass if
+ * the expression needs one that the cursor does not know, whatever it is compared with.
  * Return: 1 the event passes, else 0.
  */
 int tb_filter_matches(const struct tb_filter_code *code, const struct tb_view *view);

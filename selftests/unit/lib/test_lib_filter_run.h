@@ -111,6 +111,7 @@ static inline bool reader_run(const struct tb_format *form, const void *payload,
 		.context = (uint16_t)here.context, .task = &task, .comm = here.comm,
 	};
 
+	memcpy(task.comm, here.comm, sizeof(here.comm));
 	return tb_filter_matches(&code, &view);
 }
 

@@ -567,7 +567,15 @@ static void filtered(void)
 	CHECK_NUMBER(run_on("print", "-f 'vec > 100'"), 1);
 	CHECK_HAS("holds no such event as -f asks for");
 	CHECK_NUMBER(run_on("print", "-f 'nothing == 1'"), 1);
-	CHECK_HAS("-f: no event has these fields: ");
+	CHECK_HAS(": -f: no event has these fields: ");
+	CHECK_NUMBER(run_on("print", "-e softirq_entry -f 'next_comm == \"cat\"'"), 1);
+	CHECK_HAS("irq:softirq_entry has no field 'next_comm'");
+	CHECK_NUMBER(run_on("print", "-f 'vec == 9' -f 'cpu == 1'"), 2);
+	CHECK_HAS("-f is given twice");
+	CHECK_NUMBER(run_on("print", "-f 'comm ~ \"swapper/1\"'"), 0);
+	CHECK_NUMBER(lines(), 3);
+	/* no one knows the user of a thread that is not listed, so it is not another one either */
+	CHECK_NUMBER(run_on("print", "-f 'uid != 77 && tid == 200'"), 1);
 	CHECK_NUMBER(run_on("print", "-f 'vec << 1'"), 1);
 	CHECK_HAS("-f: column 6: a value is missing");
 	CHECK_NUMBER(run_on("export", "-f 'vec == 9'"), 2);

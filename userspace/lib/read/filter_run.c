@@ -2,23 +2,25 @@
 /*
  * Run a compiled filter on an event of a trace, as the kernel does before it records one.
  */
-#include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 #include "internal.h"
 
 /* Offsets in DATA_LOC words count from this many bytes before the payload */
 #define DATA_LOC_BASE 8
 
-/* An event that is tested */
+/* An event that is tested; @unknown: the trace does not know a value that was asked for */
 struct event {
 	const struct tb_filter_code *code;
 	const struct tb_view *view;
+	bool unknown;
 };
 
-/* The number that @test compares; false: the event has none, or the trace does not know it */
-static bool number_of(const struct event *event, const struct tb_test *test, uint64_t *number)
+/* The number that @test compares; false: the event has none, or it is unknown */
+static bool number_of(struct event *event, const struct tb_test *test, uint64_t *number)
 {
 	const struct tb_view *view = event->view;
+	bool listed = view->task && view->task->flags & TB_TASK_LISTED;
 	uint64_t value = 0;
 	unsigned int unused;
 
@@ -30,10 +32,12 @@ static bool number_of(const struct event *event, const struct tb_test *test, uin
 		return true;
 	case TB_TEST_TGID:
 		*number = view->task ? view->task->tgid : 0;
-		return view->tid == 0 || *number;
+		event->unknown |= view->tid && !*number;
+		return true;
 	case TB_TEST_UID:
 		*number = view->task ? view->task->uid : 0;
-		return view->tid == 0 || (view->task && view->task->flags & TB_TASK_LISTED);
+		event->unknown |= view->tid && !listed;
+		return true;
 	case TB_TEST_CPU:
 		*number = view->cpu;
 		return true;
@@ -92,32 +96,94 @@ static bool extent_of(const struct event *event, const struct tb_test *test,
 	return true;
 }
 
-static bool text_matches(const struct event *event, const struct tb_test *test)
+/* Does the set at *@at, behind its '[', contain @byte?  Moves *@at behind its ']' */
+static bool set_has(const unsigned char **at, const unsigned char *end, unsigned char byte)
 {
-	char pattern[TB_GLOB_MAX + 1], text[TB_TEXT_MAX + 1];
-	const unsigned char *from;
+	const unsigned char *from = *at;
+	bool inverted = from < end && *from == '!', found = false;
+	unsigned char first, last;
+
+	from += inverted;
+	/* a ']' at the beginning is a member */
+	do {
+		if (from >= end)
+			break;
+		first = last = *from;
+		if (end - from > 2 && from[1] == '-' && from[2] != ']') {
+			last = from[2];
+			from += 2;
+		}
+		found |= byte >= first && byte <= last;
+		from++;
+	} while (from < end && *from != ']');
+	*at = from < end ? from + 1 : end;
+	return found != inverted;
+}
+
+/* '*', '?', '[a-z]', '[!a-z]' and '\\' as the kernel's filters have them, on bytes */
+static bool glob_matches(const unsigned char *pattern, const unsigned char *end,
+			 const unsigned char *text, const unsigned char *text_end)
+{
+	const unsigned char *star = NULL, *retry = NULL, *next;
+	bool fits;
+
+	while (pattern < end || text < text_end) {
+		next = pattern;
+		fits = false;
+		if (pattern < end && *pattern == '*') {
+			star = ++pattern;
+			retry = text;
+			continue;
+		}
+		if (pattern < end && text < text_end) {
+			next++;
+			if (*pattern == '[') {
+				fits = set_has(&next, end, *text);
+			} else if (*pattern == '?') {
+				fits = true;
+			} else {
+				if (*pattern == '\\' && next < end)
+					pattern = next++;
+				fits = *pattern == *text;
+			}
+		}
+		if (fits) {
+			pattern = next;
+			text++;
+		} else if (star && retry < text_end) {
+			/* let the last '*' take one byte more */
+			pattern = star;
+			text = ++retry;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool text_matches(struct event *event, const struct tb_test *test)
+{
+	const unsigned char *from, *pattern = event->code->data + test->data;
+	const struct tb_view *view = event->view;
+	char idle[TB_COMM_LEN];
 	size_t length;
 
 	if (test->source == TB_TEST_COMM) {
-		from = (const unsigned char *)event->view->comm;
-		length = from ? strlen(event->view->comm) : 0;
-		if (!from || (!event->view->task && event->view->tid))
-			return false;
+		/* the name that the kernel has for the idle thread */
+		snprintf(idle, sizeof(idle), "swapper/%u", view->cpu);
+		event->unknown |= view->tid && (!view->task || !view->task->comm[0]);
+		from = (const unsigned char *)(view->tid ? view->comm : idle);
+		length = from ? strlen((const char *)from) : 0;
 	} else if (!extent_of(event, test, &from, &length)) {
 		return false;
 	}
-	if (test->data_bytes > TB_GLOB_MAX)
-		return false;
 	if (length > TB_TEXT_MAX)
 		length = TB_TEXT_MAX;
-	memcpy(text, from, length);
-	text[length] = 0;
-	memcpy(pattern, event->code->data + test->data, test->data_bytes);
-	pattern[test->data_bytes] = 0;
-	return !fnmatch(pattern, text, 0);
+	return from && glob_matches(pattern, pattern + test->data_bytes, from,
+				    from + strnlen((const char *)from, length));
 }
 
-static bool is_empty(const struct event *event, const struct tb_test *test)
+static bool is_empty(struct event *event, const struct tb_test *test)
 {
 	const unsigned char *from;
 	size_t length;
@@ -131,7 +197,7 @@ static bool is_empty(const struct event *event, const struct tb_test *test)
 	return !length;
 }
 
-static bool is_true(const struct event *event, const struct tb_test *test)
+static bool is_true(struct event *event, const struct tb_test *test)
 {
 	uint64_t number;
 
@@ -162,7 +228,7 @@ static bool is_true(const struct event *event, const struct tb_test *test)
 
 int tb_filter_matches(const struct tb_filter_code *code, const struct tb_view *view)
 {
-	const struct event event = { code, view };
+	struct event event = { code, view, false };
 	uint32_t i = 0, to = code->verdict == TB_FILTER_NEVER ? TB_TEST_REJECT : TB_TEST_PASS;
 
 	while (i < code->nr_tests) {
@@ -170,5 +236,5 @@ int tb_filter_matches(const struct tb_filter_code *code, const struct tb_view *v
 		i += 1 + to;
 	}
 	/* TB_TEST_PASS and TB_TEST_REJECT are larger than any jump, so they end the loop */
-	return to == TB_TEST_PASS;
+	return to == TB_TEST_PASS && !event.unknown;
 }

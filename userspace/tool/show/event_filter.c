@@ -4,73 +4,74 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "event_filter.h"
 
-/* @code: NULL: the expression has fields that the format does not have */
-struct filtered_format {
-	bool compiled;
-	struct tb_filter_code *code;
-};
-
-static int compile(struct event_filter *filter, struct filtered_format *slot,
-		   const struct tb_format *format)
-{
-	struct tb_filter_code *code = malloc(sizeof(*code));
-	struct tb_error error = { 0 };
-	int result = code ? tb_filter_compile(filter->text, format, code, &error) : -ENOMEM;
-
-	slot->compiled = true;
-	if (!result) {
-		slot->code = code;
-		filter->fits = true;
-		return 0;
-	}
-	free(code);
-	filter->error = error;
-	return result == -ENOENT ? 0 : result;
-}
-
-/* The slot of a format; NULL: no memory */
-static struct filtered_format *slot_of(struct event_filter *filter, const struct tb_format *format)
-{
-	unsigned int wanted = format->index + 1;
-	struct filtered_format *grown;
-
-	if (wanted > filter->count) {
-		grown = realloc(filter->formats, wanted * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + filter->count, 0, (wanted - filter->count) * sizeof(*grown));
-		filter->formats = grown;
-		filter->count = wanted;
-	}
-	return &filter->formats[format->index];
-}
-
-bool event_filter_passes(struct event_filter *filter, const struct tb_view *view)
-{
-	struct filtered_format *slot;
-
-	if (!filter->text || view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST)
-		return true;
-	if (view->kind != TB_VIEW_EVENT || !view->format || filter->result)
-		return false;
-	slot = slot_of(filter, view->format);
-	if (!slot)
-		filter->result = -ENOMEM;
-	else if (!slot->compiled)
-		filter->result = compile(filter, slot, view->format);
-	return !filter->result && slot->code && tb_filter_matches(slot->code, view);
-}
-
-void event_filter_reset(struct event_filter *filter)
+void event_filter_free(struct event_filter *filter)
 {
 	unsigned int i;
 
 	for (i = 0; i < filter->count; i++)
-		free(filter->formats[i].code);
-	free(filter->formats);
-	filter->formats = NULL;
+		free(filter->codes[i]);
+	free(filter->codes);
+	filter->codes = NULL;
 	filter->count = 0;
+}
+
+/* Compile for one format, into its slot; 0 if it does not have the fields, or as other types */
+static int compile(struct event_filter *filter, const struct tb_format *format,
+		   struct tb_filter_code **slot, int *misfit)
+{
+	struct tb_filter_code *code = malloc(sizeof(*code));
+	int result = code ? tb_filter_compile(filter->text, format, code, &filter->error) : -ENOMEM;
+
+	if (!result) {
+		*slot = code;
+		filter->fits = true;
+		return 1;
+	}
+	free(code);
+	if (result == -ENOMEM)
+		return result;
+	/* -EINVAL: the expression is wrong, or a field is of another type here */
+	if (*misfit != -EINVAL)
+		*misfit = result;
+	return 0;
+}
+
+int event_filter_start(struct event_filter *filter, const struct tb_trace *trace,
+		       const unsigned char *wanted)
+{
+	unsigned int i, count = tb_trace_formats(trace), fitting = 0;
+	const struct tb_format *format;
+	int result, misfit = -ENOENT;
+
+	event_filter_free(filter);
+	if (!filter->text)
+		return 0;
+	filter->codes = calloc(count + 1, sizeof(struct tb_filter_code *));
+	if (!filter->codes)
+		return -ENOMEM;
+	filter->count = count;
+	for (i = 0; i < count; i++) {
+		format = tb_trace_format_at(trace, i);
+		if ((wanted && !wanted[i]) || format->index >= count)
+			continue;
+		result = compile(filter, format, &filter->codes[format->index], &misfit);
+		if (result < 0)
+			return result;
+		fitting += (unsigned int)result;
+	}
+	return fitting ? 0 : misfit;
+}
+
+bool event_filter_passes(const struct event_filter *filter, const struct tb_view *view)
+{
+	const struct tb_filter_code *code;
+
+	if (!filter->text || view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST)
+		return true;
+	if (view->kind != TB_VIEW_EVENT || !view->format || view->format->index >= filter->count)
+		return false;
+	code = filter->codes[view->format->index];
+	return code && tb_filter_matches(code, view);
 }

@@ -8,33 +8,38 @@
 #include <stdbool.h>
 #include "tracebuf.h"
 
-struct filtered_format;
-
 /**
- * struct event_filter - the expression, compiled for each format when its first event comes
+ * struct event_filter - the expression, compiled for the formats of a recording
  * @text: NULL: all events pass
- * @formats: by index of the format
- * @fits: the fields of some format are those of the expression
- * @error: why the expression does not fit the last format that it does not fit
- * @result: -EINVAL: the expression is wrong; -ENOMEM
+ * @codes: by index of the format; NULL: the format does not have the fields of the expression
+ * @fits: some format of any recording has them
+ * @error: why the expression does not fit a format, or any
  */
 struct event_filter {
 	const char *text;
-	struct filtered_format *formats;
+	struct tb_filter_code **codes;
 	unsigned int count;
 	bool fits;
 	struct tb_error error;
-	int result;
 };
 
 #define EVENT_FILTER_HELP \
 	"  -f, --filter FILTER   only events for which FILTER is true: 'prev_prio < 100 &&\n" \
-	"                        next_comm ~ \"ff*\"'; events without these fields are left out\n"
+	"                        next_comm ~ \"ff*\"'; no marks, no events of programs or\n" \
+	"                        without these fields\n"
 
-/* True if an event passes; losses always do.  After an error none does */
-bool event_filter_passes(struct event_filter *filter, const struct tb_view *view);
+/**
+ * event_filter_start - compile the expression for the selected recording of @trace
+ * @wanted: by index of the format: not 0: its events are selected; NULL: all
+ *
+ * Return: 0; -EINVAL, with @error: the expression is wrong; -ENOENT, with @error: no event that is
+ * selected has these fields; -ENOMEM.
+ */
+int event_filter_start(struct event_filter *filter, const struct tb_trace *trace,
+		       const unsigned char *wanted);
+void event_filter_free(struct event_filter *filter);
 
-/* Forget the formats of a recording */
-void event_filter_reset(struct event_filter *filter);
+/* True if an event passes; losses always do, records of programs and control events never */
+bool event_filter_passes(const struct event_filter *filter, const struct tb_view *view);
 
 #endif /* TRACEBUF_EVENT_FILTER_H */

@@ -27,8 +27,12 @@ int selection_option(const struct command *command, int option,
 		misused(command, "no events in '%s'", value);
 		return -1;
 	case 'f':
-		selection->filter.text = value;
-		return 1;
+		if (!selection->filter.text) {
+			selection->filter.text = value;
+			return 1;
+		}
+		misused(command, "-f is given twice: join the expressions by &&");
+		return -1;
 	case 'C':
 		selection->one_cpu = true;
 		if (!parse_u32(value, 0, 65535, &selection->cpu))
@@ -240,11 +244,18 @@ int selection_start(struct selection *selection, struct tb_trace *trace, const c
 {
 	int result = find_wanted(selection, trace);
 
-	event_filter_reset(&selection->filter);
 	selection->trace = trace;
 	selection->last_cgroup = 0;
 	selection->from_ticks = 0;
 	selection->to_ticks = UINT64_MAX;
+	if (!result)
+		result = event_filter_start(&selection->filter, trace, selection->wanted);
+	/* another recording of the file may have the fields */
+	if (result == -ENOENT && selection->several)
+		result = 0;
+	if (result == -EINVAL || result == -ENOENT)
+		return complain("%s: -f: %s%s", file, result == -ENOENT ?
+				"no event has these fields: " : "", selection->filter.error.text);
 	if (!result)
 		result = find_times(selection, trace);
 	if (!result)
@@ -262,7 +273,7 @@ int selection_start(struct selection *selection, struct tb_trace *trace, const c
 void selection_free(struct selection *selection)
 {
 	patterns_free(&selection->patterns);
-	event_filter_reset(&selection->filter);
+	event_filter_free(&selection->filter);
 	free(selection->wanted);
 	selection->wanted = NULL;
 }
@@ -418,12 +429,9 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 
 	const struct event_filter *filter = &selection->filter;
 
-	if (filter->result)
-		return complain("-f: %s", filter->result == -ENOMEM ? "out of memory" :
-				filter->error.text);
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
-	if (filter->text && !filter->fits && filter->error.text[0])
+	if (filter->text && !filter->fits)
 		return complain("-f: no event has these fields: %s", filter->error.text);
 	if (selection->lack[0])
 		return complain("%s: %s", file, selection->lack);
