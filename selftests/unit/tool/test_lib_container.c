@@ -71,7 +71,8 @@ static void kubernetes(void)
 
 static void docker(void)
 {
-	put(DOCKER ID_A "/config.v2.json", "{\"ID\":\"" ID_A "\",\"Config\":{\"Hostname\":\"x\"},"
+	put(DOCKER ID_A "/config.v2.json", "{\"ID\":\"" ID_A "\",\"Config\":{\"Hostname\":\"x\","
+	    "\"Labels\":{\"Name\":\"/other\",\"b\":\"\\\"}{\"}},"
 	    "\"HostConfig\":{\"RestartPolicy\":{\"Name\":\"no\"}},\"Name\":\"/web_1.a\","
 	    "\"MountPoints\":{\"/d\":{\"Name\":\"volume\"}}}");
 	put(DOCKER ID_B "/config.v2.json", "{\"Name\":\"/bad\\nname\"}");
@@ -100,11 +101,11 @@ static void too_long(void)
 	memset(text, 'a', sizeof(text) - 1);
 	put(DOCKER ID_A "/config.v2.json", text);
 	CHECK_TEXT(named(ID_A), "");
-	memcpy(text, "\"Name\":\"/", 9);
-	memcpy(text + CONTAINER_NAME_MAX + 9, "\"", 2);
+	memcpy(text, "{\"Name\":\"/", 10);
+	memcpy(text + CONTAINER_NAME_MAX + 10, "\"", 2);
 	put(DOCKER ID_A "/config.v2.json", text);
 	CHECK_TEXT(named(ID_A), "");
-	memcpy(text + CONTAINER_NAME_MAX + 8, "\"", 2);
+	memcpy(text + CONTAINER_NAME_MAX + 9, "\"", 2);
 	put(DOCKER ID_A "/config.v2.json", text);
 	CHECK_NUMBER(strlen(named(ID_A)), CONTAINER_NAME_MAX - 1);
 }

@@ -7,15 +7,17 @@
  *   Podman      /var/lib/containers/storage/overlay-containers/containers.json:
  *               [{"id":"ID","names":["NAME"], ...}, ...]
  *
- * Docker and Podman write these files without blanks.  In Docker's, other members are called "Name",
- * too, but only the container's begins with a slash.
+ * Docker and Podman write these files without blanks.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "container.h"
+#include "tool/command/plain_file.h"
 
 #define FILE_BYTES_MAX (8u << 20)
 /* of Docker's and Podman's names */
@@ -71,8 +73,11 @@ static char *read_text(const char *path)
 {
 	char *text = NULL, *longer;
 	size_t used = 0, room = 0;
-	FILE *file = fopen(path, "re");
+	int fd = plain_file_open(AT_FDCWD, path, 0);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
 
+	if (!file && fd >= 0)
+		close(fd);
 	while (file) {
 		if (room - used < 2) {
 			room = room ? 2 * room : 65536;
@@ -108,17 +113,39 @@ static bool take_name(const char *text, char name[CONTAINER_NAME_MAX])
 	return true;
 }
 
+/* Find the value of @member of the object itself, not of one within it: a label may have that name */
+static const char *member_of(const char *object, const char *member)
+{
+	size_t length = strlen(member);
+	bool quoted = false;
+	int depth = 0;
+
+	for (; *object; object++) {
+		if (!quoted && depth == 1 && !strncmp(object, member, length))
+			return object + length;
+		if (quoted && *object == '\\' && object[1])
+			object++;
+		else if (*object == '"')
+			quoted = !quoted;
+		else if (!quoted && (*object == '{' || *object == '['))
+			depth++;
+		else if (!quoted && (*object == '}' || *object == ']'))
+			depth--;
+	}
+	return NULL;
+}
+
 static bool of_docker(const char *root, const char *id, char name[CONTAINER_NAME_MAX])
 {
-	static const char member[] = "\"Name\":\"/";
-	char path[PATH_MAX], *text, *at;
+	char path[PATH_MAX], *text;
+	const char *at;
 	bool found;
 
 	snprintf(path, sizeof(path), "%s/var/lib/docker/containers/%.*s/config.v2.json", root,
 		 CONTAINER_ID_DIGITS, id);
 	text = read_text(path);
-	at = text ? strstr(text, member) : NULL;
-	found = at && take_name(at + sizeof(member) - 1, name);
+	at = text ? member_of(text, "\"Name\":\"/") : NULL;
+	found = at && take_name(at, name);
 	free(text);
 	return found;
 }

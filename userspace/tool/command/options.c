@@ -110,6 +110,10 @@ static void suggest(const char *word)
 	struct nearest nearest;
 	size_t i;
 
+	/* the beginning of several names: getopt_long() has listed them */
+	for (i = 0; i < table.count; i++)
+		if (!strncmp(word + 2, table.options[i].name, strcspn(word + 2, "=")))
+			return;
 	snprintf(wanted, sizeof(wanted), "%.*s", (int)strcspn(word, "="), word);
 	nearest_start(&nearest, wanted);
 	for (i = 0; i < table.count; i++) {
