@@ -6,7 +6,8 @@
  *	loads pingpong N	two threads pass a byte to and fro through pipes, N times
  *	loads messaging N	20 senders write N messages of 100 bytes to each of 20
  *				receivers through socket pairs, as hackbench does
- *	loads paced N		the same, but each sender sleeps 100 ms after each message
+ *	loads paced N		the same, but each sender sleeps 100 ms after a message
+ *				to each receiver
  *
  * Prints the nanoseconds of the load, without the work of a tracer before and after it.
  */

@@ -17,6 +17,7 @@
 #include "tool/command/command.h"
 
 #define SCAN_NS 1000000000ull
+#define TRIES 3			/* to find the name of a container, a second apart */
 #define CGROUPS_MAX 65536	/* in one recording; more have no path */
 #define PATH_BYTES_MAX 3500	/* an event of a note has room for it */
 
@@ -26,12 +27,13 @@ struct group {
 	char    *path;			/* NULL: not known yet */
 	char    *quota;			/* text of cgroup_quota(), or NULL */
 	char    *container;		/* its name; NULL: none, or not known */
+	unsigned int tries;		/* to find that name */
 };
 
 struct cgroups {
 	void  *tree;			/* of struct group */
 	size_t count;
-	bool   missing;			/* some have no path */
+	bool   missing;			/* some have no path, or containers no name */
 	uint64_t scanned;		/* time of the last scan, CLOCK_MONOTONIC in ns */
 	uint16_t provider;
 	int    result;			/* of cgroups_notes() */
@@ -77,13 +79,23 @@ static void take_quota(struct group *group)
 	group->quota = strdup(text);
 }
 
-/* Its name may be known only some time after the cgroup was made */
+/* The ID of a container without a name that may still be found; NULL: there is none */
+static const char *nameless_id(const struct group *group)
+{
+	return group->path && !group->container && group->tries < TRIES ?
+	       container_id(group->path) : NULL;
+}
+
+/* The files with its name may be written only some time after the cgroup was made */
 static void take_container(struct group *group)
 {
-	const char *id = group->path && !group->container ? container_id(group->path) : NULL;
+	const char *id = nameless_id(group);
 	char name[CONTAINER_NAME_MAX];
 
-	if (id && container_name("", id, name))
+	if (!id)
+		return;
+	group->tries++;
+	if (container_name("", id, name))
 		group->container = strdup(name);
 }
 
@@ -97,23 +109,26 @@ static int take_path(uint32_t id, const char *path, const char *folder, void *co
 	if (node && !(*(struct group **)node)->path) {
 		(*(struct group **)node)->path = strdup(path);
 		take_quota(*(struct group **)node);
-		take_container(*(struct group **)node);
 	}
 	return 0;
 }
 
-static void note_missing(const void *node, VISIT when, void *cgroups)
+static void find_container(const void *node, VISIT when, void *cgroups)
 {
-	if (when == preorder || when == leaf)
-		((struct cgroups *)cgroups)->missing |= !(*(struct group *const *)node)->path;
+	struct group *group = *(struct group *const *)node;
+
+	if (when != preorder && when != leaf)
+		return;
+	take_container(group);
+	((struct cgroups *)cgroups)->missing |= !group->path || nameless_id(group);
 }
 
-/* Look up the paths of groups without one */
+/* Look up the paths of groups and the names of containers that are not known yet */
 static void scan(struct cgroups *cgroups)
 {
 	cgroups->missing = false;
 	if (!cgroups_each(take_path, cgroups))
-		twalk_r(cgroups->tree, note_missing, cgroups);
+		twalk_r(cgroups->tree, find_container, cgroups);
 }
 
 void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)
@@ -131,6 +146,7 @@ void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path)
 	free(group->container);
 	group->path = strdup(path);
 	group->quota = group->container = NULL;
+	group->tries = 0;
 }
 
 /* ---- blocks ---- */
@@ -142,7 +158,7 @@ static void take_thread(struct cgroups *cgroups, const struct tb_thread *thread)
 	if (!group)
 		return;
 	group->wanted = true;
-	cgroups->missing |= !group->path;
+	cgroups->missing |= !group->path || nameless_id(group);
 }
 
 void cgroups_block(struct cgroups **cgroups, const struct tb_block *block)

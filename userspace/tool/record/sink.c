@@ -302,9 +302,9 @@ static void put_symbols(struct sink *sink)
 	if (sink->failed)
 		return;
 	if (result == -ENODATA)
-		note("warning: stacks have addresses without names: /proc/kallsyms hides the addresses of functions (kernel.kptr_restrict)");
+		note("warning: addresses of the kernel have no names: /proc/kallsyms hides the addresses of functions (kernel.kptr_restrict)");
 	else if (result < 0)
-		note("warning: stacks have addresses without names: cannot read the kernel's symbols: %s",
+		note("warning: addresses of the kernel have no names: cannot read the kernel's symbols: %s",
 		     strerror(-result));
 	if (result < 0)
 		return;
