@@ -377,7 +377,8 @@ stream_wrong()
 {
 	status 1 tracebuf stream --fifo -m circular -o wrong.tbuf -e irq -d 1 &&
 		says "streaming" || return
-	status 2 tracebuf record --fifo -o wrong.tbuf -e irq -d 1 && says "tracebuf stream"
+	status 2 tracebuf record --fifo -o wrong.tbuf -e irq -d 1 &&
+		says "unrecognized option '--fifo'"
 }
 
 # ---- control ----------------------------------------------------------------
