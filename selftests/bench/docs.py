@@ -13,7 +13,7 @@ A page has two kinds of places for figures:
     9.5<!-- native; tracebuf; simple event -->
                                a figure of out/bench/bench.json, with as many decimals as it has now
 
-The program names a figure that nobody measured, and leaves it as it is.
+The program leaves a figure without a measurement as it is, and names it.
 """
 import glob
 import json
@@ -138,7 +138,7 @@ def writers(f):
     cases = (("clock read", "machine", "clock read"),
              ("**tracebuf, simple event of 8 bytes**", "tracebuf", "simple event of 8 bytes"),
              ("tracebuf, composite of 48 bytes", "tracebuf", "composite of 48 bytes"),
-             ("tracebuf, category that nobody wants", "tracebuf", "category off"),
+             ("tracebuf, category that no provider records", "tracebuf", "category off"),
              ("LTTng-UST, tracepoint of 8 bytes", "lttng-ust", "tracepoint of 8 bytes"),
              ("LTTng-UST, tracepoint of 48 bytes", "lttng-ust", "tracepoint of 48 bytes"),
              ("a log in memory: the clock and 16 bytes", "log", "clock and 16 bytes"))
@@ -160,7 +160,7 @@ def marker(f):
         row("**tracebuf, simple event of 8 bytes**", "simple event of 8 bytes"),
         row("tracebuf, composite of 48 bytes", "composite of 48 bytes"),
         row("tracebuf, mark: a text of 8 bytes", "mark, a text of 8 bytes"),
-        row("tracebuf, category that nobody wants", "category off", False),
+        row("tracebuf, category that no provider records", "category off", False),
         theirs("trace_marker"), theirs("trace_marker_raw")))
 
 

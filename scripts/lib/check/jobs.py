@@ -454,7 +454,7 @@ class Jobs:
     def machines(self, native, full):
         """Guests with torture, crashes, panics and reboots, on this machine's architecture only."""
         crash = [kernel for kernel in native if not looks_for_errors(kernel)]
-        # nobody has tried these on other kernels
+        # these tests are known to work on Debian's own kernels only
         some = [kernel for kernel in crash if kernel in STOCK]
 
         def ktap(name, suite, script, names, *words, seconds=100, extra=()):

@@ -89,7 +89,7 @@ class Judge:
     # ---- slices ----
 
     def inside(self, what, key, spans, begin, end, whole, several=()):
-        """Check that one of spans[key] is the slice, or contains it if not @whole."""
+        """Check that a span in spans[key] equals the slice; if @whole is false, contains it."""
         for first, last in spans[key]:
             if (first, last) == (begin, end) or (not whole and first <= begin and end <= last):
                 return

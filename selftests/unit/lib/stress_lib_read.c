@@ -16,7 +16,7 @@
 static char path[] = "/tmp/stress_lib_read.XXXXXX";
 static uint64_t expected;
 
-/* More blocks than stay resident, so that one thread releases what others read */
+/* More blocks than stay resident, so that a thread releases pages that other threads read */
 static void make(void)
 {
 	uint64_t time = 1000, number = 0;

@@ -392,7 +392,7 @@ static void categories_by_use(void)
 	tb_instant(w, &work, "asked about now");
 	CHECK_NUMBER(fake.nr_categories, 1);
 	CHECK(!tb_category_open(&work));
-	/* the kernel has no room for the category: nobody can want it */
+	/* the kernel has no room for the category, so no provider can want it */
 	fake.fail_category = -ENOSPC;
 	CHECK_NUMBER(-tb_arbiter_category(arbiter, &idle), ENOSPC);
 	CHECK(!tb_category_open(&idle));

@@ -583,74 +583,6 @@ static void filtered(void)
 	fx_free(&fx);
 }
 
-static void add_note(struct fx *fx, struct fx_ring *notes, uint32_t kind, uint32_t key,
-		     const char *text)
-{
-	struct { struct tb_string head; char text[112]; } string = { .head = { kind, key } };
-	size_t length = strlen(text);
-
-	memcpy(string.text, text, length);
-	if (!notes->open)
-		fx_begin(fx, notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
-	assert(fx_put_composite(fx, notes, TB_EV_STRING, 0, 0, 0, &string,
-				sizeof(string.head) + length));
-}
-
-static void add_thread(struct fx *fx, uint32_t tid, uint32_t cgroup, const char *comm)
-{
-	struct tb_thread thread = {
-		.tid = tid, .tgid = tid, .flags = TB_THREAD_DUMP, .cgroup = cgroup,
-	};
-
-	strncpy(thread.comm, comm, sizeof(thread.comm));
-	fx_durable(fx, TB_EV_THREAD, &thread, sizeof(thread));
-}
-
-static void add_run(struct fx *fx, uint64_t time, int from, int to)
-{
-	struct fx_switch event = fx_switch("a", from, 0, "b", to);
-
-	fx_composite(fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event));
-}
-
-/* report sums up CPU time by container, else by service; the cgroup of task 400 is not known */
-static void containers(void)
-{
-	struct fx_ring notes = { 0 };
-	struct fx fx;
-
-	fx_init(&fx, 12, 1000);
-	add_thread(&fx, 100, 7, "nginx");
-	add_thread(&fx, 200, 7, "php");
-	add_thread(&fx, 300, 8, "sshd");
-	add_thread(&fx, 400, 9, "other");
-	fx_sync(&fx, 0, 5000000000);
-	fx_durable_end(&fx);
-	fx_open(&fx, 0, 2000, 0, NULL);
-	add_run(&fx, 2000, 0, 100);
-	add_run(&fx, 3000, 100, 300);
-	add_run(&fx, 3500, 300, 200);
-	add_run(&fx, 5500, 200, 400);
-	add_run(&fx, 5600, 400, 0);
-	fx_close(&fx, 0);
-	fx_totals(&fx, 0);
-	fx_durable_end(&fx);
-	add_note(&fx, &notes, TB_STRING_CGROUP, 7, "/system.slice/docker-0123456789abcdef"
-		 "0123456789abcdef0123456789abcdef0123456789abcdef.scope");
-	add_note(&fx, &notes, TB_STRING_CONTAINER, 7, "web");
-	add_note(&fx, &notes, TB_STRING_CGROUP, 8, "/system.slice/ssh.service");
-	fx_end(&fx, &notes);
-	save(fx.data, fx.size);
-	CHECK_NUMBER(run_on("report", "--json --section containers"), 0);
-	CHECK_HAS("[\"web\",2,3000,833333,0,null,null]");
-	CHECK_HAS("[\"ssh\",1,500,138888,0,null,null]");
-	CHECK_HAS("The cgroup of tasks with 100 ns of CPU time is not known.");
-	CHECK_NUMBER(run_on("query", "--csv --no-header"
-			    " \"SELECT tid, container FROM threads\" -i"), 0);
-	CHECK_HAS("100,web\n200,web\n300,\n400,\n");
-	fx_free(&fx);
-}
-
 /* SQLite asks for the text of an earlier row after the scan has gone on */
 static void query_longest(void)
 {
@@ -801,7 +733,6 @@ static const struct test tests[] = {
 	{ "print, export: one of several recordings, a span of time", several_recordings },
 	{ "query: texts of an earlier row", query_longest },
 	{ "tool: events that an expression selects", filtered },
-	{ "tool: CPU time by container", containers },
 	{ "tool: help and wrong command lines", help_and_usage },
 	{ "tool: standard output that cannot be written", not_written },
 	{ "tool: no module", no_module },

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A kernel that is locked down for confidentiality shows its contents to nobody, not even root: the
-# device cannot be opened any more, and open files go on. If this fails, such a kernel leaks, or a
-# running recording breaks. There is no way back, so scripts/check runs this in a guest of its own.
+# A kernel that is locked down for confidentiality hides its contents from root, too: the module
+# refuses to open the device, and files that are open still work. If this fails, such a kernel
+# leaks its contents, or a running recording breaks. There is no way back, so scripts/check runs
+# this in a guest of its own.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086

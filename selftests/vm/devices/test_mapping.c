@@ -291,8 +291,8 @@ TEST_DEV(mapping, keeps_provider_and_module)
 }
 
 /*
- * Pages of the mapping in a pipe outlive mapping, file and provider; nobody else gets that memory
- * before the pipe has been read.
+ * Pages of the mapping in a pipe outlive mapping, file and provider.  The kernel does not use their
+ * memory again before a reader has emptied the pipe.
  */
 TEST_DEV(mapping, pages_in_a_pipe_outlive_it)
 {

@@ -11,9 +11,10 @@ and the text. The text of events in REDUCED, which lack fields or are shown by t
 compared.
 
 A tracepoint calls one after the other. The events of an interrupt in between stand before the
-tracepoint's event in one trace, and behind it in the other. So events that are out of order must
-be one of an interrupt, and one of what it interrupted. With "preemptible", another thread may also
-come in between, and so may the scheduler, which has preemption off.
+tracepoint's event in one trace, and behind it in the other. So if two
+events are out of order, one is of an interrupt and the other of the code that it interrupted. With
+"preemptible", another thread may also come in between, and so may the scheduler, which disables
+preemption.
 
 A value that other CPUs change (a reference count) may differ between the two: one word of the text
 may differ in one of RARE events of a kind.

@@ -726,7 +726,7 @@ TEST_DEV(channel, closed_to_producers)
 	EXPECT_EQ(0, self->p.page->recording);
 	EXPECT_EQ(EDQUOT, chunk_write(&self->p, 0, 1, 0, 0, 2));
 	EXPECT_EQ(1, self->p.page->closed);
-	/* a channel that is set up now is told when the provider opens */
+	/* the module notifies a channel that is set up now when the provider opens */
 	ASSERT_EQ(0, producer_open(&other, "kernel", 0, 0));
 	EXPECT_EQ(1, other.page->closed);
 	EXPECT_EQ(0, other.page->recording);

@@ -113,7 +113,10 @@ static bool take_name(const char *text, char name[CONTAINER_NAME_MAX])
 	return true;
 }
 
-/* Find the value of @member of the object itself, not of one within it: a label may have that name */
+/*
+ * Find the value of @member in the object itself.  Objects within it do not count: a label may have
+ * that name.
+ */
 static const char *member_of(const char *object, const char *member)
 {
 	size_t length = strlen(member);
