@@ -267,13 +267,14 @@ static int __init tb_init(void)
 	err = tb_panic_init();
 	if (err)
 		goto sleep_exit;
-	/* register the devices last: a failed init frees the module even while a file is open */
+	/* the devices last: see tb_producer_allow() */
 	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
 		goto last_exit;
 	err = tb_device_init();
 	if (err)
 		goto producer_exit;
+	tb_producer_allow();
 	return 0;
 
 producer_exit:

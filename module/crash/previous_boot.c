@@ -4,8 +4,9 @@
  * copy their valid events into a read-only provider "previous", as a stopped recording.
  *
  * Another version may have written the memory; a crash, missing refresh or an attacker may have
- * damaged it.  So this code checks each length before use, and ends a block at the first element
- * that is no event of the block.  No other code changes the memory meanwhile.
+ * damaged it; another user may write to it now.  So this code checks copies of blocks and uses
+ * only these, checks each length before use, and ends a block at the first element that is no event
+ * of the block.
  *
  * Callers: module init.  Locks: tb_provider.lock and read_lock of "previous".
  */
@@ -27,11 +28,13 @@
 
 /**
  * struct tb_found_block - a block in reserved memory
- * @block: the block
+ * @offset: where it is in the memory, bytes
+ * @block: its header, checked
  * @recording: id of its recording
  */
 struct tb_found_block {
-	const struct tb_block *block;
+	size_t offset;
+	struct tb_block block;
 	u64 recording;
 };
 
@@ -42,12 +45,14 @@ struct tb_found_block {
  * @nr: number of blocks
  * @durable: number of durable blocks among them
  * @init: initialisation record of the recording
+ * @copy: for one block, see tb_previous_load()
  */
 struct tb_previous {
 	struct tb_found_block *found;
 	u32 nr;
 	u32 durable;
 	struct tb_init init;
+	struct tb_block *copy;
 };
 
 /* ---- one block -------------------------------------------------------- */
@@ -69,8 +74,8 @@ static bool tb_previous_empty(const struct tb_block *block)
 }
 
 /*
- * Return the id of the recording of @block; 0 if it is no block.  @at: its physical address; @room:
- * bytes up to the end of the memory.
+ * Return the id of the recording of @block, a copy; 0 if it is no block.  @at: physical address of
+ * the original; @room: bytes from there to the end of the memory.
  */
 static u64 tb_previous_check_block(const struct tb_block *block, phys_addr_t at, size_t room)
 {
@@ -166,17 +171,19 @@ static int tb_previous_compare_blocks(const void *a, const void *b)
 	const struct tb_found_block *x = a, *y = b;
 
 	return tb_previous_order(x->recording, y->recording) ?:
-	       tb_previous_order(x->block->kind, y->block->kind) ?:
-	       tb_previous_order(x->block->cpu, y->block->cpu) ?:
-	       tb_previous_order(x->block->sequence, y->block->sequence) ?:
-	       tb_previous_order((uintptr_t)x->block, (uintptr_t)y->block);
+	       tb_previous_order(x->block.kind, y->block.kind) ?:
+	       tb_previous_order(x->block.cpu, y->block.cpu) ?:
+	       tb_previous_order(x->block.sequence, y->block.sequence) ?:
+	       tb_previous_order(x->offset, y->offset);
 }
 
 /* Find all blocks.  Skip what looks like a block inside a block: it is payload of an event. */
 static int tb_previous_search(struct tb_previous *v)
 {
 	size_t bytes = tb_region.pages << PAGE_SHIFT, at, step;
-	const struct tb_block *block;
+	/* the header and the gap slot of a block */
+	struct tb_element first[TB_BLOCK_FIRST_ELEMENT];
+	const struct tb_block *block = (const void *)first;
 	u64 recording;
 	u32 room = 0;
 	int pass;
@@ -186,7 +193,8 @@ static int tb_previous_search(struct tb_previous *v)
 		for (at = 0; at < bytes; at += step) {
 			cond_resched();
 			step = TB_PREVIOUS_STEP;
-			block = tb_region.address + at;
+			memcpy(first, tb_region.address + at, sizeof(first));
+			barrier(); /* do not read the memory again instead of the copy */
 			recording = tb_previous_check_block(block, PFN_PHYS(tb_region.pfn) + at,
 							    bytes - at);
 			if (!recording)
@@ -197,7 +205,8 @@ static int tb_previous_search(struct tb_previous *v)
 			if (!pass)
 				room++;
 			else if (v->nr < room)
-				v->found[v->nr++] = (struct tb_found_block) { block, recording };
+				v->found[v->nr++] = (struct tb_found_block) { at, *block,
+									      recording };
 		}
 		if (!room)
 			break;
@@ -228,8 +237,8 @@ static void tb_previous_choose(struct tb_previous *v)
 		from = i;
 	}
 	for (i = best; i < best + most; i++) {
-		const struct tb_block *block = v->found[i].block;
-		const struct tb_block *last = kept ? v->found[kept - 1].block : NULL;
+		const struct tb_block *block = &v->found[i].block;
+		const struct tb_block *last = kept ? &v->found[kept - 1].block : NULL;
 
 		if (last && last->kind == block->kind && last->cpu == block->cpu &&
 		    last->sequence == block->sequence)
@@ -238,6 +247,22 @@ static void tb_previous_choose(struct tb_previous *v)
 		v->durable += block->kind == TB_BLOCK_DURABLE;
 	}
 	v->nr = kept;
+}
+
+/*
+ * Copy a whole block.  Return the copy, which stays valid until the next call; NULL if the memory
+ * has another block now.
+ */
+static const struct tb_block *tb_previous_load(const struct tb_previous *v, u32 index)
+{
+	const struct tb_found_block *f = &v->found[index];
+	size_t size = tb_previous_size(&f->block);
+
+	memcpy(v->copy, tb_region.address + f->offset, size);
+	*v->copy = f->block;
+	barrier(); /* do not read the memory again instead of the copy */
+	return tb_previous_check_block(v->copy, PFN_PHYS(tb_region.pfn) + f->offset,
+				       size) == f->recording ? v->copy : NULL;
 }
 
 static bool tb_previous_init_good(const struct tb_init *init)
@@ -256,12 +281,12 @@ static u32 tb_previous_durable(struct tb_previous *v)
 	u32 i, first = v->durable;
 
 	for (i = v->durable; i--; ) {
-		const struct tb_block *block = v->found[i].block;
+		const struct tb_block *block = tb_previous_load(v, i);
 		const struct tb_composite *c = (const void *)(block + 1);
 		struct tb_init init;
 
-		if (first < v->durable &&
-		    v->found[i + 1].block->sequence != block->sequence + 1)
+		if (!block || (first < v->durable &&
+			       v->found[i + 1].block.sequence != block->sequence + 1))
 			break;
 		if (TB_HEAD_ID(c->head) != TB_EV_INIT || c->length < sizeof(init) ||
 		    block->data < sizeof(*block) + sizeof(*c) + sizeof(init))
@@ -301,7 +326,7 @@ static int tb_previous_configure(struct tb_provider *p, const struct tb_previous
 	if (!cpus)
 		return -ENOMEM;
 	for (i = 0; i < v->nr; i++) {
-		const struct tb_block *block = v->found[i].block;
+		const struct tb_block *block = &v->found[i].block;
 
 		if (block->kind == TB_BLOCK_DURABLE)
 			durable += tb_previous_size(block);
@@ -328,15 +353,18 @@ static void tb_previous_keep(struct tb_provider *p, const struct tb_previous *v,
 
 	lockdep_assert_held(&p->read_lock);
 	for (i = first; i < v->durable; i++) {
-		const struct tb_block *block = v->found[i].block;
-		struct tb_block_walk w = {
+		const struct tb_block *block = tb_previous_load(v, i);
+		struct tb_block_walk w;
+
+		if (!block)
+			break;
+		w = (struct tb_block_walk){
 			.block = block,
 			.sequence = block->sequence,
 			.at = TB_BLOCK_HEADER_ELEMENTS,
 			.end = block->data / TB_ELEMENT_SIZE,
 			.time = block->time_start,
 		};
-
 		while ((e = tb_block_walk_next(&w))) {
 			const struct tb_composite *c = (const void *)e;
 
@@ -404,8 +432,8 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 	p->durable.recording = v->found[0].recording;
 	tb_previous_keep(p, v, first);
 	for (i = v->durable; i < v->nr; i++) {
-		block = v->found[i].block;
-		if (!tb_previous_fits(v, block))
+		block = tb_previous_load(v, i);
+		if (!block || !tb_previous_fits(v, block))
 			continue;
 		index = last && last->cpu == block->cpu ? index + 1 : 0;
 		r = per_cpu_ptr(p->rings, block->cpu);
@@ -425,7 +453,7 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 			whole = true;
 		}
 		whole = tb_previous_put(r, index, block, whole);
-		last = block;
+		last = &v->found[i].block;
 		cond_resched();
 	}
 	p->generation = v->init.generation;
@@ -473,6 +501,10 @@ int tb_previous_init(void)
 	u32 first;
 
 	if (!err && v.nr) {
+		v.copy = kvmalloc(TB_BUFFER_ELEMENTS_MAX * TB_ELEMENT_SIZE, TB_GFP);
+		err = v.copy ? 0 : -ENOMEM;
+	}
+	if (!err && v.nr) {
 		tb_previous_choose(&v);
 		first = tb_previous_durable(&v);
 		err = first < v.durable ? tb_previous_make(&v, first) : -ENODATA;
@@ -485,6 +517,7 @@ int tb_previous_init(void)
 			err = 0;
 		}
 	}
+	kvfree(v.copy);
 	kvfree(v.found);
 	return err;
 }

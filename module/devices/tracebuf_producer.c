@@ -33,6 +33,7 @@
 
 /* limit of the channels of an unprivileged user; 0: no limit */
 static u32 tb_producers_per_user;
+static bool tb_producer_allowed;
 
 /* ---- memory ----------------------------------------------------------- */
 
@@ -461,8 +462,11 @@ static int tb_pioc_commit(struct tb_channel *c, void __user *arg, size_t size)
 
 static int tb_producer_open(struct inode *inode, struct file *file)
 {
-	struct tb_channel *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	struct tb_channel *c;
 
+	if (!READ_ONCE(tb_producer_allowed))
+		return -ENODEV;
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	if (!c)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&c->node);
@@ -594,6 +598,8 @@ static struct miscdevice tb_producer_misc = {
  * @mode: permissions of the device
  * @per_user: limit of the channels of each user; 0: no limit
  *
+ * Programs cannot open it before tb_producer_allow().
+ *
  * Context: module init.
  * Return: 0 or -errno.
  */
@@ -604,6 +610,17 @@ int tb_producer_init(umode_t mode, u32 per_user)
 	tb_producer_misc.mode = mode & 0666;
 	tb_producers_per_user = per_user;
 	return misc_register(&tb_producer_misc);
+}
+
+/**
+ * tb_producer_allow() - let programs open /dev/tracebuf_producer
+ *
+ * Context: module init, when it cannot fail any more: a failed init frees the module even while a
+ * file is open.
+ */
+void tb_producer_allow(void)
+{
+	WRITE_ONCE(tb_producer_allowed, true);
 }
 
 /**

@@ -212,7 +212,8 @@ const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes)
 			goto leave;
 		}
 		tb_event_describe(def, compact ? e->compact : NULL, id, desc, size);
-		e->desc_bytes[compact] = size;
+		/* all makers store the same size, because a definition has one description */
+		WRITE_ONCE(e->desc_bytes[compact], size);
 		/* write the contents first: pairs with the acquires above and in tb_panic_text() */
 		kept = cmpxchg(&e->desc[compact], NULL, desc);
 		if (kept)
@@ -220,7 +221,7 @@ const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes)
 		else
 			kept = desc;
 	}
-	*bytes = e->desc_bytes[compact];
+	*bytes = READ_ONCE(e->desc_bytes[compact]);
 leave:
 	tb_events_read_unlock(token);
 	return kept;
@@ -311,6 +312,10 @@ static void tb_events_resolve(struct tracepoint *tp, void *unused)
 	struct tb_event *e;
 
 	lockdep_assert_held(&tb_events_lock);
+	/*
+	 * The name decides about the prototype: tracepoints are global variables with their names,
+	 * so two of the kernel's source tree cannot share one.  See tb_tp_module_coming().
+	 */
 	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(tp->name))
 		if (!strcmp(e->name, tp->name) && e->def && !e->def->source)
 			WRITE_ONCE(e->tp, tp);

@@ -81,8 +81,9 @@ static u64 tb_perf_count(struct perf_event *event)
 /*
  * Reads a counter on its CPU, as perf_event_read_local() does, which is not exported.  Interrupts
  * are off, because in interrupts the kernel moves events between hardware counters.  An NMI (@nmi)
- * may interrupt such a move, so it reads only software counters, which are plain memory.  Return
- * false if it did not read.
+ * may interrupt such a move, so it reads only software counters, which are plain memory.  A
+ * tracepoint inside the move (a timer that perf starts) may read: perf_event_read_local() makes the
+ * same checks, and BPF programs call it in every tracepoint.  Return false if it did not read.
  */
 static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
 {

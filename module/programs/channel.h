@@ -166,6 +166,7 @@ struct tb_channel {
 };
 
 int tb_producer_init(umode_t mode, u32 per_user);
+void tb_producer_allow(void);
 void tb_producer_exit(void);
 
 /* channels.c */

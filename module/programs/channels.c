@@ -30,6 +30,10 @@
 #define TB_QUOTA_SECONDS	10	/* seconds in which programs may fill the ring */
 #define TB_QUOTA_SHARE		4	/* the burst is the size of the ring divided by this */
 
+/*
+ * A scrape holds it while it copies what all channels have published: at most their memory, which
+ * `producers_per_user` and the quotas of memory limit, and at most what the rings take (their quota).
+ */
 static DEFINE_MUTEX(tb_channels_lock);
 static LIST_HEAD(tb_channels_open);
 /* ended channels, which count for the limits as long as they have memory */
@@ -64,15 +68,18 @@ static u64 tb_quota_burst(u64 rate, u64 burst)
 	return max_t(u64, 1, div64_u64(burst * NSEC_PER_SEC, rate));
 }
 
+/* Return the bytes of a ring.  The caller holds p->lock or p->read_lock. */
+static u64 tb_ring_bytes(const struct tb_provider *p)
+{
+	return (u64)p->config.buffers * tb_provider_buffer_bytes(p);
+}
+
 /*
- * Return the quota of each ring of @p.  With the default quota, programs cannot overwrite the
+ * Return the quota of each ring, of @bytes.  With the default quota, programs cannot overwrite the
  * kernel's events of the last seconds, however fast they write.
  */
-static void tb_quota_default(const struct tb_provider *p, u64 *rate, u64 *burst)
+static void tb_quota_default(const struct tb_quota *q, u64 bytes, u64 *rate, u64 *burst)
 {
-	const struct tb_quota *q = &p->channels.quota;
-	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
-
 	*rate = q->ring_bytes_per_second;
 	*burst = q->ring_burst_bytes;
 	if (!(q->flags & TB_QUOTA_DEFAULT))
@@ -88,8 +95,9 @@ static void tb_channels_apply_quota(struct tb_provider *p)
 	u64 rate, burst;
 	unsigned int cpu;
 
+	lockdep_assert_held(&p->lock);
 	lockdep_assert_held(&tb_channels_lock);
-	tb_quota_default(p, &rate, &burst);
+	tb_quota_default(&p->channels.quota, tb_ring_bytes(p), &rate, &burst);
 	WRITE_ONCE(p->channels.ring_burst, tb_quota_burst(rate, burst));
 	WRITE_ONCE(p->channels.ring_rate, rate);
 	for_each_possible_cpu(cpu)
@@ -465,13 +473,18 @@ int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info)
  * @p: the provider
  * @info: out: the answer
  *
+ * Like tb_provider_query(), does not take p->lock.
+ *
  * Context: process.
  */
 void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info)
 {
 	struct tb_channels *in = &p->channels;
+	u64 bytes;
 
-	mutex_lock(&p->lock);
+	mutex_lock(&p->read_lock);
+	bytes = tb_ring_bytes(p);
+	mutex_unlock(&p->read_lock);
 	mutex_lock(&tb_channels_lock);
 	*info = (struct tb_intake_info){
 		.quota = in->quota,
@@ -480,9 +493,9 @@ void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info)
 		.kept_records = atomic64_read(&in->kept_records),
 		.kept_bytes = atomic64_read(&in->kept_bytes),
 	};
-	tb_quota_default(p, &info->quota.ring_bytes_per_second, &info->quota.ring_burst_bytes);
+	tb_quota_default(&in->quota, bytes, &info->quota.ring_bytes_per_second,
+			 &info->quota.ring_burst_bytes);
 	mutex_unlock(&tb_channels_lock);
-	mutex_unlock(&p->lock);
 }
 
 /* ---- channels ------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <linux/list.h>
 #include <linux/rculist.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 
 #include "list.h"
 
@@ -20,6 +21,8 @@ static LIST_HEAD(tb_providers);		/* the first is never removed */
 static LIST_HEAD(tb_providers_all);	/* also removed providers, until they are freed */
 static u32 tb_nr_providers;
 static u32 tb_next_id;
+/* tb_providers_forget() waits here for tb_providers_each() */
+static DECLARE_WAIT_QUEUE_HEAD(tb_visits);
 
 static struct tb_provider *tb_providers_find(const char *name)
 {
@@ -129,11 +132,16 @@ int tb_providers_remove_unused(const char *name, struct tb_provider *own,
  * tb_providers_forget() - hide a provider from tb_providers_each() and tb_providers_look()
  * @p: the provider, removed, without references
  *
- * Context: process; on return no tb_providers_look() uses @p.
+ * Context: process; on return no tb_providers_each() and no tb_providers_look() uses @p.
  */
 void tb_providers_forget(struct tb_provider *p)
 {
 	mutex_lock(&tb_providers_lock);
+	while (p->visits) {
+		mutex_unlock(&tb_providers_lock);
+		wait_event(tb_visits, !READ_ONCE(p->visits));
+		mutex_lock(&tb_providers_lock);
+	}
 	list_del_rcu(&p->all);
 	mutex_unlock(&tb_providers_lock);
 	synchronize_rcu();
@@ -187,15 +195,26 @@ int tb_providers_info(struct tb_provider_info *info)
  * @what: the function
  * @data: its second argument
  *
- * Context: process; tb_providers_lock is held while @what runs.
+ * While @what runs no lock is held, because it may wait for a start: meanwhile files can be opened
+ * and providers listed.  @what is also called for providers that are added during the call.
+ *
+ * Context: process.
  */
 void tb_providers_each(void (*what)(struct tb_provider *p, void *data), void *data)
 {
 	struct tb_provider *p;
 
 	mutex_lock(&tb_providers_lock);
-	list_for_each_entry(p, &tb_providers_all, all)
+	list_for_each_entry(p, &tb_providers_all, all) {
+		/* keeps @p on the list: see tb_providers_forget() */
+		WRITE_ONCE(p->visits, p->visits + 1);
+		mutex_unlock(&tb_providers_lock);
 		what(p, data);
+		mutex_lock(&tb_providers_lock);
+		WRITE_ONCE(p->visits, p->visits - 1);
+		if (!p->visits)
+			wake_up_all(&tb_visits);
+	}
 	mutex_unlock(&tb_providers_lock);
 }
 

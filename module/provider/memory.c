@@ -3,7 +3,7 @@
  * The memory of a provider: rings, their headers and the durable buffer.
  *
  * Callers: recording/ and retention.c, in process context.  They hold tb_provider.read_lock, unless
- * they free a provider.  Takes tb_provider.map_lock to change what a mapping shows (mmap.c).
+ * they allocate or free.  Takes tb_provider.map_lock to change what a mapping shows (mmap.c).
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -91,129 +91,128 @@ static void tb_free_header(struct tb_mem *header)
 	tb_mem_free(header);
 }
 
-static void tb_free_memory(struct tb_mem *mem, struct tb_mem *headers, struct tb_durable *d,
-			   struct tb_buf **bufs)
+/**
+ * tb_memory_free() - free what tb_memory_alloc() or tb_memory_swap() left in @m
+ * @m: the memory; all zero is allowed
+ *
+ * Context: process.
+ */
+void tb_memory_free(struct tb_memory *m)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		if (mem)
-			tb_mem_free(&mem[cpu]);
-		if (headers)
-			tb_free_header(&headers[cpu]);
-		if (bufs)
-			kvfree(bufs[cpu]);
+	for (cpu = 0; m->rings && cpu < nr_cpu_ids; cpu++) {
+		tb_mem_free(&m->rings[cpu].mem);
+		tb_free_header(&m->rings[cpu].header);
+		kvfree(m->rings[cpu].bufs);
 	}
-	kvfree(mem);
-	kvfree(headers);
-	kvfree(bufs);
-	tb_durable_free(d);
+	kvfree(m->rings);
+	tb_durable_free(&m->durable);
 }
 
-/* Return the current buffer descriptors of each CPU, to free them later; NULL: no memory. */
-static struct tb_buf **tb_current_bufs(struct tb_provider *p)
+static int tb_ring_memory_alloc(struct tb_ring_memory *m, const struct tb_config *c,
+				unsigned int cpu, bool region)
 {
-	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
-	unsigned int cpu;
+	int node = cpu_to_node(cpu);
+	char what[64];
+	u32 i;
 
-	for_each_possible_cpu(cpu)
-		if (bufs)
-			bufs[cpu] = per_cpu_ptr(p->rings, cpu)->bufs;
-	return bufs;
+	snprintf(what, sizeof(what), "ring of CPU %u%s", cpu, region ? ", reserved memory" : "");
+	m->mem.region = region;
+	if (tb_mem_alloc(&m->header, 1, tb_header_bytes(c->buffers), node, what) ||
+	    tb_mem_alloc(&m->mem, c->buffers, c->elements * TB_ELEMENT_SIZE, node, what))
+		return -ENOMEM;
+	m->bufs = kvzalloc_node(array_size(c->buffers, sizeof(*m->bufs)), TB_GFP, node);
+	if (!m->bufs)
+		return -ENOMEM;
+	for (i = 0; i < c->buffers; i++)
+		m->bufs[i].block = tb_mem_block(&m->mem, i);
+	return 0;
 }
 
 /**
- * tb_provider_allocate() - replace rings and durable buffer
- * @p: the provider, not recording; the reader holds no block
- * @c: the new configuration, checked
+ * tb_memory_alloc() - allocate rings and a durable buffer
+ * @m: out: the memory; the caller frees it, also after an error
+ * @name: name of the provider, for the log
+ * @c: the configuration, checked
  * @cpus: CPUs that get a ring
  * @region: use reserved memory
  *
- * Context: process, under read_lock.
- * Return: 0; -ENOMEM; -EBUSY a program maps the memory.  On error nothing has changed.
+ * Context: process; slow, because it clears the memory.
+ * Return: 0; -ENOMEM.
  */
-int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
-			 const struct cpumask *cpus, bool region)
+int tb_memory_alloc(struct tb_memory *m, const char *name, const struct tb_config *c,
+		    const struct cpumask *cpus, bool region)
 {
-	struct tb_mem *mem = kvcalloc(nr_cpu_ids, sizeof(*mem), TB_GFP);
-	struct tb_mem *headers = kvcalloc(nr_cpu_ids, sizeof(*headers), TB_GFP);
-	struct tb_buf **bufs = kvcalloc(nr_cpu_ids, sizeof(*bufs), TB_GFP);
-	struct tb_buf **old = tb_current_bufs(p);
-	struct tb_durable durable = { };
-	unsigned int cpu, i;
-	char what[64];
-	int err = -ENOMEM;
+	unsigned int cpu;
 
-	lockdep_assert_held(&p->read_lock);
-	/* avoid a useless allocation; the check under map_lock below decides */
-	if (READ_ONCE(p->mappings)) {
-		err = -EBUSY;
-		goto fail;
-	}
-	if (!mem || !headers || !bufs || !old)
-		goto fail;
-	if (tb_durable_alloc(&durable, c->durable_kib, c->durable_max_kib, TB_STOP_BYTES, region)) {
-		pr_warn("tracebuf: %s: no %smemory for a durable buffer of %u KiB\n", p->name,
+	m->rings = kvcalloc(nr_cpu_ids, sizeof(*m->rings), TB_GFP);
+	if (!m->rings)
+		return -ENOMEM;
+	if (tb_durable_alloc(&m->durable, c->durable_kib, c->durable_max_kib, TB_STOP_BYTES,
+			     region)) {
+		pr_warn("tracebuf: %s: no %smemory for a durable buffer of %u KiB\n", name,
 			region ? "reserved " : "", c->durable_kib);
-		goto fail;
+		return -ENOMEM;
 	}
 	/* offline CPUs, too: a CPU that comes online then records at once */
-	for_each_cpu(cpu, cpus) {
-		snprintf(what, sizeof(what), "ring of CPU %u%s", cpu,
-			 region ? ", reserved memory" : "");
-		mem[cpu].region = region;
-		if (tb_mem_alloc(&headers[cpu], 1, tb_header_bytes(c->buffers), cpu_to_node(cpu),
-				 what) ||
-		    tb_mem_alloc(&mem[cpu], c->buffers, c->elements * TB_ELEMENT_SIZE,
-				 cpu_to_node(cpu), what))
-			goto fail;
-		bufs[cpu] = kvzalloc_node(array_size(c->buffers, sizeof(**bufs)), TB_GFP,
-					  cpu_to_node(cpu));
-		if (!bufs[cpu])
-			goto fail;
-		for (i = 0; i < c->buffers; i++)
-			bufs[cpu][i].block = tb_mem_block(&mem[cpu], i);
-	}
+	for_each_cpu(cpu, cpus)
+		if (tb_ring_memory_alloc(&m->rings[cpu], c, cpu, region))
+			return -ENOMEM;
+	return 0;
+}
 
+static void tb_ring_use(struct tb_provider *p, unsigned int cpu)
+{
+	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
+	struct tb_ring_memory *m = &p->memory[cpu];
+
+	lockdep_assert_held(&p->read_lock);
+	/* nr == 0: events of this CPU find no room, and nothing counts them */
+	memset(r, 0, sizeof(*r));
+	if (!m->bufs)
+		return;
+	r->bufs = m->bufs;
+	r->nr = p->config.buffers;
+	r->rd_bufs = r->bufs;
+	r->rd_nr = r->nr;
+	r->capacity = p->config.elements;
+	r->cpu = cpu;
+	r->provider = p->id;
+	r->owner = p;
+	r->header = tb_mem_block(&m->header, 0);
+}
+
+/**
+ * tb_memory_swap() - replace rings and durable buffer
+ * @p: the provider, not recording; the reader holds no block
+ * @m: in: from tb_memory_alloc(); out: the former memory, to free
+ * @c: the configuration of @m
+ * @cpus: CPUs that have a ring in @m
+ *
+ * Context: process, under read_lock.
+ * Return: 0; -EBUSY a program maps the memory: nothing has changed.
+ */
+int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_config *c,
+		   const struct cpumask *cpus)
+{
+	unsigned int cpu;
+
+	lockdep_assert_held(&p->read_lock);
 	mutex_lock(&p->map_lock);
 	if (p->mappings) {
 		mutex_unlock(&p->map_lock);
-		err = -EBUSY;
-		goto fail;
+		return -EBUSY;
 	}
-	swap(p->mem, mem);
-	swap(p->headers, headers);
-	swap(p->durable, durable);
-	for_each_possible_cpu(cpu) {
-		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
-
-		/* nr == 0: events of this CPU find no room, and nothing counts them */
-		memset(r, 0, sizeof(*r));
-		if (!bufs[cpu])
-			continue;
-		r->bufs = bufs[cpu];
-		r->nr = c->buffers;
-		r->rd_bufs = r->bufs;
-		r->rd_nr = r->nr;
-		r->capacity = c->elements;
-		r->cpu = cpu;
-		r->provider = p->id;
-		r->owner = p;
-		r->header = tb_mem_block(&p->headers[cpu], 0);
-	}
-	swap(bufs, old);
-	kvfree(old);
+	swap(p->memory, m->rings);
+	swap(p->durable, m->durable);
 	p->config = *c;
+	for_each_possible_cpu(cpu)
+		tb_ring_use(p, cpu);
 	cpumask_copy(&p->cpus, cpus);
 	p->allocated = true;
 	mutex_unlock(&p->map_lock);
-	tb_free_memory(mem, headers, &durable, bufs);
 	return 0;
-
-fail:
-	kvfree(old);
-	tb_free_memory(mem, headers, &durable, bufs);
-	return err;
 }
 
 /**
@@ -224,11 +223,9 @@ fail:
  */
 void tb_provider_free(struct tb_provider *p)
 {
-	unsigned int cpu;
+	struct tb_memory m = { .rings = p->memory, .durable = p->durable };
 
-	for_each_possible_cpu(cpu)
-		kvfree(per_cpu_ptr(p->rings, cpu)->bufs);
-	tb_free_memory(p->mem, p->headers, &p->durable, NULL);
+	tb_memory_free(&m);
 }
 
 /**

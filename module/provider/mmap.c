@@ -49,8 +49,8 @@ static struct page *tb_provider_page(const struct tb_provider *p, u64 at)
 	if (!cpumask_test_cpu(cpu, &p->cpus))
 		return NULL;
 	at %= stride;
-	return at < header ? tb_mem_page(&p->headers[cpu], at) :
-			     tb_mem_page(&p->mem[cpu], at - header);
+	return at < header ? tb_mem_page(&p->memory[cpu].header, at) :
+			     tb_mem_page(&p->memory[cpu].mem, at - header);
 }
 
 /* Maps pages of the durable buffer, and all of reserved memory; mmap() inserts the others. */
@@ -123,9 +123,10 @@ int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 
 		if (!cpumask_test_cpu(cpu, &p->cpus) || p->durable.region)
 			continue;
-		err = tb_mem_map(&p->headers[cpu], vma, addr);
+		err = tb_mem_map(&p->memory[cpu].header, vma, addr);
 		if (!err)
-			err = tb_mem_map(&p->mem[cpu], vma, addr + tb_provider_ring_header(p));
+			err = tb_mem_map(&p->memory[cpu].mem, vma,
+					 addr + tb_provider_ring_header(p));
 		if (err)
 			goto out;
 	}

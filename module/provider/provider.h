@@ -61,6 +61,7 @@ struct tb_session;
  * @drain: moves the records of @threads into @durable, see tb_durable_drain(); under read_lock
  * @files: open files bound to the provider
  * @users: references that modules hold
+ * @visits: calls of tb_providers_each() that use it
  * @flags: TB_PROVIDER_*
  * @may_reserve: its buffers may be in reserved memory (machine/reserved.c)
  * @hotplug: for the callbacks when CPUs come online or go offline (recording/registry.c)
@@ -113,8 +114,7 @@ struct tb_session;
  * @map_lock: see above
  * @allocated: the provider has memory
  * @charged: bytes that count for tb_memory_percent; under read_lock
- * @mem: memory of the ring of CPU n
- * @headers: header of the ring of CPU n, part of the mapping
+ * @memory: the memory of the ring of each CPU
  * @mappings: number of mappings; under map_lock
  * @want_wake: waiters need a wake-up, see tb_ring_notify()
  * @wake: wakes the waiters
@@ -132,6 +132,7 @@ struct tb_provider {
 	void (*drain)(struct tb_provider *p);
 	u32 files;
 	u32 users;
+	u32 visits;
 	u32 flags;
 	bool may_reserve;
 	struct hlist_node hotplug;
@@ -188,14 +189,35 @@ struct tb_provider {
 	struct mutex map_lock;	/* memory, mappings */
 	bool allocated;
 	u64 charged;
-	struct tb_mem *mem;
-	struct tb_mem *headers;
+	struct tb_ring_memory *memory;
 	u32 mappings;
 
 	u32 want_wake;
 	struct irq_work wake;
 	struct work_struct wake_later;
 	wait_queue_head_t wait;
+};
+
+/**
+ * struct tb_ring_memory - the memory of a CPU's ring
+ * @mem: the buffers
+ * @header: part of the mapping, before the buffers
+ * @bufs: descriptors of the buffers; NULL: the CPU has no ring
+ */
+struct tb_ring_memory {
+	struct tb_mem mem;
+	struct tb_mem header;
+	struct tb_buf *bufs;
+};
+
+/**
+ * struct tb_memory - the memory of a provider while it is changed
+ * @rings: of each CPU
+ * @durable: the durable buffer
+ */
+struct tb_memory {
+	struct tb_ring_memory *rings;
+	struct tb_durable durable;
 };
 
 /* percentage of the machine's memory that the buffers of all providers may take */
@@ -206,8 +228,11 @@ bool tb_provider_reader_holds(struct tb_provider *p);
 
 /* memory.c and mmap.c */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
-int tb_provider_allocate(struct tb_provider *p, const struct tb_config *c,
-			 const struct cpumask *cpus, bool region);
+void tb_memory_free(struct tb_memory *m);
+int tb_memory_alloc(struct tb_memory *m, const char *name, const struct tb_config *c,
+		    const struct cpumask *cpus, bool region);
+int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_config *c,
+		   const struct cpumask *cpus);
 int tb_provider_grow(struct tb_provider *p, u32 slots);
 void tb_provider_free(struct tb_provider *p);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);

@@ -197,7 +197,7 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 		return tb_durable_address(&p->durable, at);
 	}
 	at = ref->offset - ref->ring * tb_provider_ring_stride(p) - tb_provider_ring_header(p);
-	return tb_mem_block(&p->mem[ref->ring], at / ref->bytes);
+	return tb_mem_block(&p->memory[ref->ring].mem, at / ref->bytes);
 }
 
 /**

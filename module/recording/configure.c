@@ -94,19 +94,42 @@ static int tb_config_afford(const struct tb_provider *p, const struct tb_config 
 	return -ENOMEM;
 }
 
-/* Return true if save channels stay usable: the mode is streaming, and @cpus has their CPUs. */
-static bool tb_config_keeps_channels(const struct tb_provider *p, const struct tb_config *c,
-				     const struct cpumask *cpus)
+/*
+ * Return true if the rings are in use: the recording runs, the reader holds blocks or has mapped
+ * them, or it has a save channel of a ring that would go.
+ */
+static bool tb_config_busy(struct tb_provider *p, const struct tb_config *c,
+			   const struct cpumask *cpus)
 {
 	lockdep_assert_held(&p->read_lock);
-	return cpumask_empty(&p->saved) ||
-	       (c->mode == TB_MODE_STREAMING && cpumask_subset(&p->saved, cpus));
+	return p->state == TB_STATE_RUNNING || READ_ONCE(p->mappings) ||
+	       tb_provider_reader_holds(p) ||
+	       !(cpumask_empty(&p->saved) ||
+		 (c->mode == TB_MODE_STREAMING && cpumask_subset(&p->saved, cpus)));
+}
+
+/* Replace the memory, and empty it. */
+static int tb_config_apply(struct tb_provider *p, struct tb_memory *m, const struct tb_config *c,
+			   const struct cpumask *cpus, const struct tb_clock *clock)
+{
+	int err;
+
+	lockdep_assert_held(&p->read_lock);
+	/* again: the reader may have acquired blocks meanwhile */
+	err = tb_config_busy(p, c, cpus) ? -EBUSY : tb_memory_swap(p, m, c, cpus);
+	if (err)
+		return err;
+	p->clock = *clock;
+	WRITE_ONCE(p->state, TB_STATE_IDLE);
+	tb_recording_reset(p);
+	return 0;
 }
 
 static int tb_configure_locked(struct tb_provider *p, const struct tb_config *config,
 			       const struct cpumask *cpus)
 {
 	struct tb_config c = *config;
+	struct tb_memory memory = { };
 	struct tb_clock clock;
 	u64 charged, bytes;
 	bool region;
@@ -132,24 +155,25 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 	region = p->may_reserve && tb_region_usable();
 	charged = p->charged;
 	bytes = region ? 0 : tb_config_bytes(&c, cpus);
-	if (p->state == TB_STATE_RUNNING || tb_provider_reader_holds(p) ||
-	    !tb_config_keeps_channels(p, &c, cpus))
+	if (tb_config_busy(p, &c, cpus))
 		err = -EBUSY;
 	else if (!region)
 		err = tb_config_afford(p, &c, cpus);
 	/* the larger charge first: reductions do not fail */
 	if (!err)
 		err = tb_memory_charge(p, max(charged, bytes), true);
-	if (!err) {
-		err = tb_provider_allocate(p, &c, cpus, region);
-		tb_memory_charge(p, err ? charged : bytes, false);
-	}
-	if (!err) {
-		p->clock = clock;
-		WRITE_ONCE(p->state, TB_STATE_IDLE);
-		tb_recording_reset(p);
-	}
 	mutex_unlock(&p->read_lock);
+	if (err)
+		return err;
+
+	/* without read_lock, because queries take it */
+	err = tb_memory_alloc(&memory, p->name, &c, cpus, region);
+	mutex_lock(&p->read_lock);
+	if (!err)
+		err = tb_config_apply(p, &memory, &c, cpus, &clock);
+	tb_memory_charge(p, err ? charged : bytes, false);
+	mutex_unlock(&p->read_lock);
+	tb_memory_free(&memory);
 	return err;
 }
 

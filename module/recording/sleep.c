@@ -71,7 +71,10 @@ static void tb_sleep_close(struct tb_provider *p, void *data)
 	mutex_unlock(&p->lock);
 }
 
-/* Set how the provider reads the clock (enum tb_ticks). */
+/*
+ * Set how the provider reads the clock (enum tb_ticks).  Writers read the byte without READ_ONCE():
+ * they use it once, and while the rings are paused it does not matter which value they get.
+ */
 static void tb_sleep_clock(struct tb_provider *p, u8 ticks)
 {
 	unsigned int cpu;

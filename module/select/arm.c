@@ -3,7 +3,7 @@
  * Arm, disarm and query the trigger of a provider.  probe/trigger.c fires it.
  *
  * Callers: the ioctls of devices/tracebuf.c, reader/, recording.c and select.c, in process context.
- * Locks: tb_provider.lock.
+ * Locks: tb_provider.lock; tb_provider.read_lock for queries.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -107,10 +107,16 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 {
 	struct tb_trigger *t = &p->trigger;
 	unsigned int cpu;
-	u32 i;
+	u32 old, i;
 
 	lockdep_assert_held(&p->lock);
-	xchg(&t->state, state);
+	/*
+	 * Let a probe that fires fill in the members first: queries of the new state read them.
+	 * Its preemption is off.  The acquire pairs with the exchange in tb_trigger_fire().
+	 */
+	do {
+		old = smp_cond_load_acquire(&t->state, VAL != TB_TRIGGER_FIRING);
+	} while (cmpxchg(&t->state, old, state) != old);
 	for (i = 0; i < t->nr_sources; i++)
 		tb_event_detach(&t->sources[i]->probe);
 	tb_events_synchronize();
@@ -156,8 +162,11 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 	/* the rings must keep the block with the event */
 	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
 	t->post_ms = ms;
+	/* no query reads the last event while it goes */
+	mutex_lock(&p->read_lock);
 	t->event = NULL;
 	smp_store_release(&t->state, TB_TRIGGER_ARMED); /* before any probe can run */
+	mutex_unlock(&p->read_lock);
 	for (i = 0; i < t->nr_sources && !err; i++)
 		err = tb_event_attach(&t->sources[i]->probe, false);
 	return err;
@@ -283,6 +292,8 @@ void tb_trigger_refresh(struct tb_provider *p)
  * @p: the provider
  * @info: out: the answer
  *
+ * Like tb_provider_query(), does not take p->lock.
+ *
  * Context: process.
  */
 void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
@@ -290,13 +301,13 @@ void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
 	struct tb_trigger *t = &p->trigger;
 
 	memset(info, 0, sizeof(*info));
-	mutex_lock(&p->lock);
+	mutex_lock(&p->read_lock);
 	/* pairs with the exchange in tb_trigger_fire() */
 	info->state = smp_load_acquire(&t->state);
 	if (info->state == TB_TRIGGER_FIRING)
 		info->state = TB_TRIGGER_ARMED;
-	info->events = t->nr_sources;
-	info->post_blocks = t->post;
+	info->events = READ_ONCE(t->nr_sources);
+	info->post_blocks = READ_ONCE(t->post);
 	if (info->state > TB_TRIGGER_ARMED && t->event) {
 		info->fired = 1;
 		info->cpu = t->cpu;
@@ -309,7 +320,7 @@ void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
 		strscpy(info->system, t->event->system, sizeof(info->system));
 		strscpy(info->name, t->event->name, sizeof(info->name));
 	}
-	mutex_unlock(&p->lock);
+	mutex_unlock(&p->read_lock);
 }
 
 /**

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Types of fs/afs/afs.h that prototypes in <trace/events/afs.h> use. */
+/*
+ * Types of fs/afs/afs.h that prototypes in <trace/events/afs.h> use.  Modules cannot get them, nor
+ * those of the other files here: test_formats.sh compares the sizes and offsets of all fields with
+ * the kernel's.
+ */
 typedef u64 afs_volid_t;
 typedef u64 afs_vnodeid_t;
 typedef u64 afs_dataversion_t;

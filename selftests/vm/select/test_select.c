@@ -448,10 +448,14 @@ static void *ask(void *arg)
 	struct asking *a = arg;
 	struct tb_event_info i;
 	struct tb_query q;
+	struct tb_intake_info intake;
+	struct tb_trigger_info trigger;
 
 	while (!__atomic_load_n(&a->end, __ATOMIC_ACQUIRE)) {
 		bool busy = __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
-		bool ok = !tb_query(a->fd, &q) && !info(a->fd, 0, &i);
+		bool ok = !tb_query(a->fd, &q) && !info(a->fd, 0, &i) &&
+			  !ioctl(a->fd, TB_IOC_INTAKE, &intake) &&
+			  !ioctl(a->fd, TB_IOC_TRIGGER, &trigger);
 
 		a->answers += ok && busy && __atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
 		__atomic_store_n(&a->begun, true, __ATOMIC_RELEASE);
