@@ -176,22 +176,36 @@ static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *l
 	       divide_interrupts(why, parent, WHY_UNKNOWN, NONE, cpu, from, to);
 }
 
-/* The interrupt on @cpu at @ns; NULL: none that is known */
-static const struct why_irq_part *interrupt_at(const struct why *why, uint32_t cpu, uint64_t ns)
+/*
+ * The interrupt that woke a thread; NULL: none that is known.  Some interrupts have no events (those
+ * of the local timer, and from other CPUs): they do not pass for the softirq that they interrupt.
+ */
+static const struct why_irq_part *waking_interrupt(const struct why *why, const struct why_off *off)
 {
-	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].irqs : NULL;
+	const struct why_list *list = off->waker_cpu < why->lines.nr_cpus ?
+				      &why->lines.cpus[off->waker_cpu].irqs : NULL;
 	const struct why_irq_part *part = list ? list->at : NULL;
-	size_t i = list ? why_first(list, sizeof(*part), ns) : 0;
+	size_t i = list ? why_first(list, sizeof(*part), off->wake) : 0;
 
-	return list && i < list->count && part[i].begin <= ns ? &part[i] : NULL;
+	if (!list || i == list->count || part[i].begin > off->wake || part[i].cause == WHY_UNKNOWN)
+		return NULL;
+	if (off->context && !(off->context & TB_CONTEXT_HARDIRQ) != (part[i].cause == WHY_SOFTIRQ))
+		return NULL;
+	return &part[i];
 }
 
-/* The @who of WHY_UNTIL */
-static int64_t interrupt_number(const struct why_irq_part *part)
+/* Add time in which a thread was blocked until an interrupt woke it.  Return as add_leaf() */
+static int add_until(struct why *why, uint32_t parent, const struct why_off *off, uint64_t from,
+		     uint64_t to)
 {
-	if (!part || part->cause == WHY_UNKNOWN)
-		return NONE;
-	return part->cause == WHY_SOFTIRQ ? WHY_SOFTIRQ_WHO(part->who) : part->who;
+	const struct why_irq_part *part = waking_interrupt(why, off);
+	uint32_t request = part ? completions_at(why->lines.completions, off->waker_cpu,
+						 part->begin, off->wake) : 0;
+
+	if (request)
+		return add_leaf(why, parent, WHY_REQUEST, request, from, to);
+	return add_leaf(why, parent, WHY_UNTIL, !part ? NONE : part->cause == WHY_SOFTIRQ ?
+			WHY_SOFTIRQ_WHO(part->who) : part->who, from, to);
 }
 
 /* ---- threads ---- */
@@ -221,7 +235,6 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 			  const struct why_off *off, uint64_t from, uint64_t to,
 			  unsigned int depth)
 {
-	const struct why_irq_part *part = interrupt_at(why, off->waker_cpu, off->wake);
 	const struct why_call *in = call_at(line, off->begin);
 	int64_t call = in ? in->number : NONE;
 	uint32_t blocked, woken;
@@ -244,7 +257,7 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 	if (result)
 		return result;
 	if (off->interrupt)
-		return add_leaf(why, blocked, WHY_UNTIL, interrupt_number(part), from, to);
+		return add_until(why, blocked, off, from, to);
 	woken = child_of(why, blocked, WHY_WOKEN, off->waker);
 	if (!woken)
 		return -ENOMEM;
@@ -316,6 +329,11 @@ int why_add(struct why *why, uint32_t thread, uint64_t from, uint64_t to)
 		return 0;
 	result = add_stretch(why, 0, from, to);
 	return result ? result : divide(why, 0, thread, from, to, 0);
+}
+
+const struct completion *why_request(const struct why *why, int64_t who)
+{
+	return completions_get(why->lines.completions, (uint32_t)who);
 }
 
 const char *why_object(const struct why *why, int64_t who)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "completions.h"
 #include "tracebuf.h"
 
 /*
@@ -22,7 +23,8 @@
 
 /* Cause of a node.  @who: WHY_RUNS, WHY_WOKEN: thread; WHY_IRQ: number for why_irq();
  * WHY_SOFTIRQ: vector; WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO(vector), -1: not known;
- * WHY_BLOCKED, WHY_SLEEPS, WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object() */
+ * WHY_REQUEST: number for why_request(); WHY_BLOCKED, WHY_SLEEPS, WHY_OFF: system call, -1: none;
+ * WHY_OBJECT: number for why_object() */
 enum why_cause {
 	WHY_ALL,		/* the root */
 	WHY_RUNS,		/* a thread is on the CPU */
@@ -35,6 +37,7 @@ enum why_cause {
 	WHY_OBJECT,		/* in a call with this file or futex; below: as for WHY_BLOCKED */
 	WHY_WOKEN,		/* until this thread woke it; below: what that thread did */
 	WHY_UNTIL,		/* until this interrupt woke it */
+	WHY_REQUEST,		/* until an interrupt completed this request to a block device */
 	WHY_SLEEPS,		/* until a time that it asked for */
 	WHY_OFF,		/* blocked, then waiting for a CPU: the wake-up is not known */
 	WHY_DEEP,		/* the chain of threads is longer than WHY_DEPTH */
@@ -105,6 +108,9 @@ bool why_divides(enum why_cause cause);
 /* Add what @thread did in [@from, @to) to the tree; 0, -ENOMEM, or what the function of
  * why_watch() returned */
 int why_add(struct why *why, uint32_t thread, uint64_t from, uint64_t to);
+
+/* A request to a block device */
+const struct completion *why_request(const struct why *why, int64_t who);
 
 /* Name of an object: "of /etc/passwd" */
 const char *why_object(const struct why *why, int64_t who);

@@ -285,7 +285,8 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		off->wake = slice->end - slice->waited;
 		off->waker_cpu = slice->waker_cpu;
 		/* an idle CPU wakes threads from interrupts only */
-		off->interrupt = !slice->number || slice->context & ~TB_CONTEXT_PREEMPT_MASK;
+		off->context = slice->context & ~TB_CONTEXT_PREEMPT_MASK;
+		off->interrupt = !slice->number || off->context;
 		off->waker = 0;
 		if (slice->number) {
 			waker = line_at(reader, (uint32_t)slice->number, off->wake);
@@ -538,6 +539,8 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 		/* after slices_take(): take_call() needs the file of a call that ends here */
 		if (result >= 0)
 			result = files_take(reader->lines->files, &view, reader->now);
+		if (result >= 0)
+			result = completions_take(reader->lines->completions, &view, reader->now);
 		if (result < 0)
 			return result;
 	}
@@ -606,7 +609,9 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 	memset(lines, 0, sizeof(*lines));
 	slices = slices_open(trace, base, take_slice, &reader);
 	lines->files = files_open(trace);
-	result = slices && lines->files ? spans_of_trace(&missing, trace, base) : -ENOMEM;
+	lines->completions = completions_open(trace, base);
+	result = slices && lines->files && lines->completions ?
+		 spans_of_trace(&missing, trace, base) : -ENOMEM;
 	if (!result)
 		result = tb_cursor_open(trace, &reader.cursor);
 	if (!result) {
@@ -632,6 +637,7 @@ void why_lines_free(struct why_lines *lines)
 	size_t i;
 
 	files_close(lines->files);
+	completions_close(lines->completions);
 	for (i = 0; i < lines->nr_threads; i++)
 		free_line(lines->threads[i]);
 	for (i = 0; i < lines->nr_cpus; i++) {

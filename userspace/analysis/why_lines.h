@@ -5,6 +5,7 @@
 #ifndef TRACEBUF_WHY_LINES_H
 #define TRACEBUF_WHY_LINES_H
 
+#include "completions.h"
 #include "why.h"
 
 /* struct why_off.waker: no thread is known */
@@ -24,10 +25,12 @@ struct why_run {
  * @waker_cpu: the CPU of the waker
  * @runnable: it was runnable all the time
  * @interrupt: an interrupt woke it, not the thread @waker
+ * @context: TB_CONTEXT_* in which it was woken, without the preemption depth
  */
 struct why_off {
 	uint64_t begin, end, wake;
 	uint32_t cpu, waker, waker_cpu;
+	uint16_t context;
 	bool runnable, interrupt;
 };
 
@@ -88,6 +91,7 @@ struct why_lines {
 	size_t nr_irqs;
 	struct why_list slices;		/* struct why_run, @other is the number of the thread */
 	struct files *files;
+	struct completions *completions;
 	bool switches, wakeups;
 };
 

@@ -19,9 +19,12 @@ selections say what is missing. script() is the recording as input of history_tr
 import random
 
 KINDS = ("switch", "wake", "irq", "softirq", "call")
+MORE = KINDS + ("request",)
 GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
-         "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call"}
+         "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call",
+         "done": "request"}
 SNAPSHOT, OPEN = 1, 2           # TB_TOTALS_*
+HARDIRQ = 0x200                 # TB_CONTEXT_HARDIRQ
 RUNNING, SLEEPS, BLOCKED = 0, 1, 2      # prev_state
 
 
@@ -49,7 +52,7 @@ class CPU:
 
     def context(self):
         """The bits TB_CONTEXT_* of an event on this CPU now."""
-        return sum({"softirq": 0x100, "irq": 0x200}[kind]
+        return sum({"softirq": 0x100, "irq": HARDIRQ}[kind]
                    for kind in {event.kind for event in self.interrupts})
 
 
@@ -95,6 +98,9 @@ class History:
             self.wakeup(*self.woken.pop(0))
         elif what < 0.65 and (cpu.current or cpu.interrupts):
             self.wake(cpu)
+        elif cpu.interrupts and self.random.random() < 0.3:
+            # the interrupt completes a request to a disk
+            self.event(cpu, "done", self.random.randint(1, 2), self.random.randint(0, 1))
         elif what < 0.75 and len(cpu.interrupts) < 2:
             self.interrupt(cpu)
         elif not cpu.interrupts:
@@ -147,7 +153,10 @@ class History:
         if not sleeping:
             return
         thread, target = self.random.choice(sleeping), self.random.choice(self.cpus)
-        thread.waking = self.event(cpu, "waking", thread.tid, target.number, cpu.context())
+        context = cpu.context()
+        if self.random.random() < 0.25:
+            context |= HARDIRQ      # an interrupt without events, such as one of the local timer
+        thread.waking = self.event(cpu, "waking", thread.tid, target.number, context)
         if self.random.random() < 0.7:
             self.wakeup(cpu, thread, target)
         else:
@@ -217,14 +226,14 @@ class History:
         gaps = [a + 1 for a, b in zip(times, times[1:]) if b > a + 1]
         changes = sorted(self.random.sample(gaps, min(len(gaps), self.random.choice((0, 1, 2, 4)))))
         for time in [1000] + changes:
-            chosen = [kind for kind in KINDS if self.random.random() < 0.8]
+            chosen = [kind for kind in MORE if self.random.random() < 0.8]
             self.selections.append((time, chosen))
         for event in self.events:
             if GROUP[event.kind] not in self.selected(event.time):
                 event.kept = False
 
     def selected(self, time):
-        return ([KINDS] + [chosen for since, chosen in self.selections if since <= time])[-1]
+        return ([MORE] + [chosen for since, chosen in self.selections if since <= time])[-1]
 
     def cut(self, cpu, events):
         """Remove the first and the last events of the CPU from the file."""

@@ -15,8 +15,9 @@
  *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
  *   enter CPU TIME TID NUMBER, exit ...  a system call
- *   select TIME NAMES            from TIME on record these of switch wake irq softirq call, joined
- *                                by commas
+ *   done CPU TIME TID MINOR KIND     a request to the disk 8:MINOR is complete; KIND 0: R, 1: WS
+ *   select TIME NAMES            from TIME on record these of switch wake irq softirq call request,
+ *                                joined by commas
  *   dropped CPU LOST FIRST LAST  after the last block
  *   totals CPU FLAGS TIME        FLAGS: of struct tb_totals
  */
@@ -24,7 +25,7 @@
 #include "test_lib_fixture.h"
 
 enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
-       EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92 };
+       EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
@@ -56,6 +57,12 @@ struct leave {
 	int64_t id, ret;
 };
 
+struct done {
+	uint32_t dev, nr_sector;
+	uint64_t sector;
+	char rwbs[8];
+};
+
 /* For each CPU: the span in which events were dropped after its last block */
 static struct {
 	uint64_t first, last;
@@ -78,6 +85,12 @@ static void describe(void)
 	};
 	static const struct fx_field softirq[] = {
 		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
+	};
+	static const struct fx_field done[] = {
+		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
+		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
+		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
+		{ "rwbs", "char[8]", 16, 8, 8, TB_FIELD_STRING, 0, 0 },
 	};
 	static const struct fx_field leave[] = {
 		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
@@ -113,6 +126,7 @@ static void describe(void)
 	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 1);
 	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", softirq, 1);
 	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
+	fx_describe(&fx, EV_DONE, 0, "block", "block_rq_complete", done, 4);
 }
 
 static const char *name_of(uint32_t tid, char *name)
@@ -220,6 +234,14 @@ static void leave(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t 
 		put(cpu, time, tid, EV_EXIT, &leave, sizeof(leave));
 }
 
+static void complete(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+{
+	struct done done = { .dev = 8 << 20 | (uint32_t)more[0], .nr_sector = 8, .sector = time };
+
+	strcpy(done.rwbs, more[1] ? "WS" : "R");
+	put(cpu, time, tid, EV_DONE, &done, sizeof(done));
+}
+
 static void select_names(uint64_t time, const char *names)
 {
 	unsigned int ids[32], count = 0, i;
@@ -239,6 +261,8 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = EV_SOFTIRQ;
 		ids[count++] = EV_SOFTIRQ_EXIT;
 	}
+	if (strstr(names, "request"))
+		ids[count++] = EV_DONE;
 	if (strstr(names, "call")) {
 		ids[count++] = FX_SYS_ENTER;
 		ids[count++] = EV_EXIT;
@@ -275,6 +299,8 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 		call(cpu, time, tid, more);
 	else if (!strcmp(order, "exit"))
 		leave(cpu, time, tid, more);
+	else if (!strcmp(order, "done"))
+		complete(cpu, time, tid, more);
 	else
 		return false;
 	return true;

@@ -14,6 +14,7 @@ import json
 import os
 import page_read
 import pf_import
+from history import HARDIRQ
 
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
@@ -39,6 +40,9 @@ class Truth:
         for cpu, kind, number, begin, end in history.irqs:
             self.irqs[cpu].append((*span(begin, end), (kind, number) if end else ("unknown",)))
         self.times = sorted({event.time for event in history.events})
+        self.events = collections.defaultdict(list)
+        for event in history.events:
+            self.events[event.cpu].append(event)
 
     @staticmethod
     def at(spans, time):
@@ -72,12 +76,25 @@ class Truth:
         if waking.args[2]:
             if call == NANOSLEEP:
                 return (("sleeps", call),)
-            return ("blocked", call), ("until", self.interrupted(waking.cpu, waking.time,
-                                                                 ("unknown",)))
+            return ("blocked", call), self.until(waking)
         head = ("blocked", call), ("woken", waking.tid)
         if depth == DEPTH:
             return (*head, ("deep",))
         return (*head, *self.path(waking.tid, time, depth + 1))
+
+    def until(self, waking):
+        """The interrupt that woke a thread, or the request that it had just completed."""
+        irq = self.interrupted(waking.cpu, waking.time, ("unknown",))
+        if (irq[0] == "irq") != bool(waking.args[2] & HARDIRQ):
+            return "until", ("unknown",)    # an interrupt without events
+        for event in reversed(self.events[waking.cpu]):
+            if event.time > waking.time or irq[0] == "unknown":
+                continue
+            if event.kind == "done":
+                return "request", f"8:{event.args[0]}", ("R", "WS")[event.args[1]]
+            if "irq" in event.kind:
+                break
+        return "until", irq
 
     def instead(self, cpu, time):
         if cpu is None:
@@ -103,6 +120,8 @@ def name(node):
         return irq
     if cause == "interrupt":
         return ("until", irq)
+    if cause == "request":
+        return (cause, node["device"], node["kind"])
     if cause in ("blocked", "sleeps", "off"):
         return (cause, node.get("call"))
     return (cause, node["tid"]) if "tid" in node else (cause,)
@@ -179,6 +198,12 @@ def check_part(judge):
                  event.args[0] == tid]
         want["blocked"] += sum(after.time - event.time for event, after in zip(woken, woken[1:])
                                if after.kind == "wakeup")
+        if all(event.kept for event in woken if event.kind == "waking"):
+            for path, ns in found.items():
+                if path[-1][0] == "request" and len(path) == 2 and \
+                        ns > sum(true_ns for true_path, true_ns in
+                                 truth.causes(tid, begin, end).items() if true_path[1:] == path[1:]):
+                    raise ValueError(f"thread {tid} from {begin} to {end}: {path} for {ns} ns")
         for what, ns in have.items():
             # not even the whole history tells what was before the first switch
             if what not in ("unknown", "off") and ns > want[what] + want["unknown"] + want["off"]:
@@ -312,14 +337,16 @@ def slices_in(page, tid):
 
 
 def summed(tree):
-    """ns by the texts of leaves; interrupts, which the tables word differently, are one entry."""
+    """ns by the texts of leaves; interrupts and requests, which the tables word differently, are one
+    entry."""
     sums = collections.Counter()
     todo = [tree]
     while todo:
         node = todo.pop()
         todo += node["children"]
         if not node["children"]:
-            sums["" if node["cause"] == "interrupt" else node["text"]] += node["ns"]
+            sums["" if node["cause"] in ("interrupt", "request") else node["text"]] += \
+                node["ns"]
     return sums
 
 

@@ -47,6 +47,15 @@ const char *cause_irq(const struct why *why, int64_t who, char *text, size_t siz
 	return text;
 }
 
+const char *cause_request(const struct why *why, int64_t who, char *text, size_t size)
+{
+	const struct completion *request = why_request(why, who);
+
+	snprintf(text, size, "a request (%s) to disk %" PRIu32 ":%" PRIu32, request->kind,
+		 request->device >> 20, request->device & 0xfffff);
+	return text;
+}
+
 const char *cause_text(const struct why *why, const struct why_node *node, char *text,
 			      size_t size)
 {
@@ -81,6 +90,10 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 		snprintf(text, size, "until %s woke it",
 			 cause_irq(why, node->who, part, sizeof(part)));
 		return text;
+	case WHY_REQUEST:
+		snprintf(text, size, "until %s was done",
+			 cause_request(why, node->who, part, sizeof(part)));
+		return text;
 	case WHY_SLEEPS:
 		snprintf(text, size, "sleeps by its own wish %s",
 			 cause_call(node->who, part, sizeof(part)));
@@ -103,7 +116,8 @@ static const char *const cause_names[] = {
 	[WHY_ALL] = "all", [WHY_RUNS] = "runs", [WHY_IRQ] = "irq", [WHY_SOFTIRQ] = "softirq",
 	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_QUOTA] = "quota", [WHY_BLOCKED] = "blocked",
 	[WHY_OBJECT] = "object",
-	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_SLEEPS] = "sleeps",
+	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_REQUEST] = "request",
+	[WHY_SLEEPS] = "sleeps",
 	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
 };
 
@@ -132,6 +146,18 @@ static void json_irq(const struct why *why, int64_t who, struct out *out)
 	}
 }
 
+static void json_request(const struct completion *request, struct out *out)
+{
+	char device[32];
+
+	snprintf(device, sizeof(device), "%" PRIu32 ":%" PRIu32, request->device >> 20,
+		 request->device & 0xfffff);
+	out_text(out, ",\"device\":");
+	out_json_string(out, device);
+	out_text(out, ",\"kind\":");
+	out_json_string(out, request->kind);
+}
+
 /* Write the members "cause" to "text" of @node */
 static void json_cause(const struct why *why, const struct why_node *node, struct out *out)
 {
@@ -148,6 +174,8 @@ static void json_cause(const struct why *why, const struct why_node *node, struc
 		json_number(out, ",\"call\":", node->who);
 	} else if (node->cause == WHY_IRQ || node->cause == WHY_UNTIL) {
 		json_irq(why, node->who, out);
+	} else if (node->cause == WHY_REQUEST) {
+		json_request(why_request(why, node->who), out);
 	} else if (node->cause == WHY_SOFTIRQ) {
 		json_number(out, ",\"softirq\":", node->who);
 	}

@@ -2,6 +2,7 @@
 /*
  * Sums of the causes of 'tracebuf why'; see why_sums.h.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "tool/show/causes.h"
@@ -46,6 +47,12 @@ static size_t merge_sums(struct why_sum *sums, size_t count)
 	return kept;
 }
 
+/* True if this ended the time in which a thread was blocked */
+static bool is_end(enum why_cause cause)
+{
+	return cause == WHY_UNTIL || cause == WHY_REQUEST;
+}
+
 /* The system call in which a thread was blocked until node @index */
 static int64_t call_above(const struct why_node *nodes, size_t index)
 {
@@ -65,7 +72,7 @@ struct why_sum *why_sums(const struct why *why, size_t *count)
 			continue;
 		sums[used++] = (struct why_sum){
 			.cause = nodes[i].cause, .who = nodes[i].who,
-			.call = nodes[i].cause == WHY_UNTIL ? call_above(nodes, i) : -1,
+			.call = is_end(nodes[i].cause) ? call_above(nodes, i) : -1,
 			.ns = nodes[i].ns, .longest = nodes[i].longest,
 			.longest_at = nodes[i].longest_at,
 		};
@@ -79,10 +86,11 @@ const char *why_sum_text(const struct why *why, const struct why_sum *sum, char 
 	const struct why_node node = { .cause = sum->cause, .who = sum->who };
 	char part[128], call[64];
 
-	if (sum->cause != WHY_UNTIL)
+	if (!is_end(sum->cause))
 		return cause_text(why, &node, text, size);
 	snprintf(text, size, "%s, for a thread that was blocked %s",
-		 cause_irq(why, sum->who, part, sizeof(part)),
+		 sum->cause == WHY_REQUEST ? cause_request(why, sum->who, part, sizeof(part)) :
+					     cause_irq(why, sum->who, part, sizeof(part)),
 		 cause_call(sum->call, call, sizeof(call)));
 	return text;
 }
