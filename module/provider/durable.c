@@ -22,6 +22,13 @@
 #include "durable.h"
 #include "machine/clock.h"
 #include "machine/contiguous.h"
+#include "provider.h"
+
+/* The lock of the provider that the buffer is a part of. */
+static void tb_durable_assert_locked(const struct tb_durable *d)
+{
+	lockdep_assert_held(&container_of(d, struct tb_provider, durable)->read_lock);
+}
 
 /* ---- memory ----------------------------------------------------------- */
 
@@ -72,6 +79,20 @@ void tb_durable_unprepare(struct page **pages, u32 count)
 	kvfree(pages);
 }
 
+/* Add slots; the buffer takes over the pages, but not the array. */
+static void tb_durable_add_slots(struct tb_durable *d, struct page **pages, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		d->slots[d->nr_slots] = pages[i];
+		/* the lowest number is on top of the stack */
+		memmove(d->free + 1, d->free, d->nr_free * sizeof(*d->free));
+		d->free[0] = d->nr_slots++;
+		d->nr_free++;
+	}
+}
+
 /**
  * tb_durable_alloc() - allocate a durable buffer
  * @d: the buffer, all zero
@@ -102,7 +123,7 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 		tb_durable_unprepare(pages, count);
 		return -ENOMEM;
 	}
-	tb_durable_grow(d, pages, count);
+	tb_durable_add_slots(d, pages, count);
 	kvfree(pages);
 	return 0;
 }
@@ -137,6 +158,7 @@ static struct tb_durable_block *tb_durable_entry(const struct tb_durable *d, u64
  */
 u32 tb_durable_growth(const struct tb_durable *d)
 {
+	tb_durable_assert_locked(d);
 	if (tb_durable_free_slots(d) > d->nr_slots / 4)
 		return 0;
 	return min(d->max_slots - d->nr_slots, max(d->nr_slots / 2, 4u));
@@ -160,19 +182,13 @@ static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
  * @pages: from tb_durable_prepare(); the buffer takes over pages, but not the array
  * @count: number of pages in @pages, at most tb_durable_growth()
  *
- * Context: process, under read_lock and map_lock; no lock if the buffer is not in use yet.
+ * Context: process, under read_lock and map_lock.
  */
 void tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count)
 {
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		d->slots[d->nr_slots] = pages[i];
-		/* the lowest number is on top of the stack */
-		memmove(d->free + 1, d->free, d->nr_free * sizeof(*d->free));
-		d->free[0] = d->nr_slots++;
-		d->nr_free++;
-	}
+	tb_durable_assert_locked(d);
+	lockdep_assert_held(&container_of(d, struct tb_provider, durable)->map_lock);
+	tb_durable_add_slots(d, pages, count);
 }
 
 /**
@@ -187,6 +203,7 @@ struct page *tb_durable_page(const struct tb_durable *d, u64 offset)
 {
 	u64 slot = offset / TB_DURABLE_SLOT;
 
+	lockdep_assert_held(&container_of(d, struct tb_provider, durable)->map_lock);
 	if (slot >= d->nr_slots)
 		return NULL;
 	return d->slots[slot] + offset % TB_DURABLE_SLOT / PAGE_SIZE;
@@ -207,6 +224,7 @@ void tb_durable_reset(struct tb_durable *d, u8 raw_clock, u32 provider, u64 reco
 {
 	u32 i;
 
+	tb_durable_assert_locked(d);
 	d->raw_clock = raw_clock;
 	d->provider = provider;
 	d->recording = recording;
@@ -307,6 +325,7 @@ int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *pay
 	struct tb_block *block;
 	int err;
 
+	tb_durable_assert_locked(d);
 	if (bytes > TB_DURABLE_PAYLOAD)
 		return -EMSGSIZE;
 	time = max(time, d->last_time);
@@ -348,6 +367,7 @@ int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *pay
  */
 int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 bytes, bool last)
 {
+	tb_durable_assert_locked(d);
 	return tb_durable_append_at(d, tb_clock_read(d->raw_clock), id, payload, bytes, last);
 }
 
@@ -363,6 +383,7 @@ void tb_durable_seal(struct tb_durable *d)
 	struct tb_block *block;
 	u64 now;
 
+	tb_durable_assert_locked(d);
 	if (d->sealed == d->used)
 		return;
 	at = tb_durable_entry(d, d->used - 1);
@@ -387,6 +408,7 @@ void tb_durable_seal(struct tb_durable *d)
  */
 void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
 {
+	tb_durable_assert_locked(d);
 	tb_durable_seal(d);
 	*number = d->used;
 	*time = tb_clock_read(d->raw_clock);
@@ -402,6 +424,7 @@ void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
  */
 void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 {
+	tb_durable_assert_locked(d);
 	d->older = d->state;
 	d->state = number;
 	d->state_time = time;
@@ -421,6 +444,7 @@ void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
  */
 bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
 {
+	tb_durable_assert_locked(d);
 	if (d->taken == d->sealed)
 		return false;
 	*block = *tb_durable_entry(d, d->taken);
@@ -437,6 +461,7 @@ bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
  */
 bool tb_durable_whole(const struct tb_durable *d)
 {
+	tb_durable_assert_locked(d);
 	return !d->first || d->state >= d->first;
 }
 
@@ -448,6 +473,7 @@ bool tb_durable_whole(const struct tb_durable *d)
  */
 void tb_durable_rewind(struct tb_durable *d)
 {
+	tb_durable_assert_locked(d);
 	if (!d->first)
 		d->taken = 0;
 	else
@@ -466,6 +492,7 @@ void tb_durable_rewind(struct tb_durable *d)
  */
 void tb_durable_recycle(struct tb_durable *d, u64 number)
 {
+	tb_durable_assert_locked(d);
 	while (d->first < number && d->first + 1 < d->used) {
 		u32 slot = tb_durable_entry(d, d->first)->at / TB_DURABLE_SLOT;
 

@@ -31,15 +31,18 @@ static atomic64_t tb_memory_charged;
  * only after it has taken memory from all programs.  A reduction always succeeds.  The caller does
  * not charge reserved memory: only one provider can use it.
  *
- * Context: process, under read_lock; without it if @p has no users any more.
+ * Context: process, under read_lock; to free @p (@bytes 0) no lock.
  * Return: 0; -ENOMEM all providers together would exceed tb_memory_percent: nothing has changed.
  */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
 {
-	s64 more = bytes - p->charged, all = atomic64_add_return(more, &tb_memory_charged);
+	s64 more = bytes - p->charged, all;
 	struct sysinfo memory;
 	u64 limit;
 
+	if (bytes)
+		lockdep_assert_held(&p->read_lock);
+	all = atomic64_add_return(more, &tb_memory_charged);
 	si_meminfo(&memory);
 	limit = div_u64((u64)memory.totalram * memory.mem_unit, 100) * tb_memory_percent;
 	if (more <= 0 || all <= limit) {
@@ -57,7 +60,7 @@ int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
  * tb_provider_ring_stride() - distance of rings in a mapping
  * @p: the provider
  *
- * Context: process, under read_lock or map_lock.
+ * Context: process, under read_lock or map_lock, or while the caller's session holds a block.
  * Return: bytes from one ring to the next, whole pages.
  */
 u64 tb_provider_ring_stride(const struct tb_provider *p)
@@ -71,7 +74,7 @@ u64 tb_provider_ring_stride(const struct tb_provider *p)
  * tb_provider_durable_offset() - offset of the durable buffer in a mapping
  * @p: the provider
  *
- * Context: process, under read_lock or map_lock.
+ * Context: as tb_provider_ring_stride().
  * Return: bytes.
  */
 u64 tb_provider_durable_offset(const struct tb_provider *p)

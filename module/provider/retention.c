@@ -173,13 +173,15 @@ int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload,
 
 int tb_retention_add_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text)
 {
+	struct tb_provider *p = ctx;
 	struct {
 		struct tb_string head;
 		char text[64];
 	} s = { .head = { .kind = kind, .key = key } };
 	u32 len = strscpy(s.text, text, sizeof(s.text)) < 0 ? sizeof(s.text) - 1 : strlen(s.text);
 
-	return tb_durable_append(ctx, TB_EV_STRING, &s, sizeof(s.head) + len, false);
+	lockdep_assert_held(&p->read_lock);
+	return tb_durable_append(&p->durable, TB_EV_STRING, &s, sizeof(s.head) + len, false);
 }
 
 int tb_retention_add_counter_names(struct tb_provider *p)
@@ -190,8 +192,7 @@ int tb_retention_add_counter_names(struct tb_provider *p)
 	lockdep_assert_held(&p->read_lock);
 	for (i = 0; i < TB_COUNTERS_MAX && !err; i++)
 		if (*p->counter_names[i])
-			err = tb_retention_add_string(&p->durable, TB_STRING_COUNTER, i,
-						      p->counter_names[i]);
+			err = tb_retention_add_string(p, TB_STRING_COUNTER, i, p->counter_names[i]);
 	return err;
 }
 

@@ -69,6 +69,7 @@ static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)
 {
 	u64 rolling = (u64)h->nr * h->rolling_size;
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->config.mode == TB_MODE_ONESHOT) {
 		/* for ONESHOT the ABI counts the buffers as one, without the durable buffer */
 		h->total_size = h->header_size + h->rolling_size;

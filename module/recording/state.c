@@ -132,7 +132,7 @@ static int tb_state_write_once(struct tb_provider *p, bool dump)
 		err = tb_select_write_record(p, tb_clock_read(p->clock.raw),
 					     p->moment - (p->state == TB_STATE_STOPPED));
 	if (!err)
-		err = tb_names_each(tb_retention_add_string, d);
+		err = tb_names_each(tb_retention_add_string, p);
 	if (!err)
 		err = tb_retention_add_counter_names(p);
 	if (!err)
