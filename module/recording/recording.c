@@ -31,6 +31,7 @@ static void tb_recording_forget(struct tb_provider *p)
 {
 	u64 at;
 
+	lockdep_assert_held(&p->read_lock);
 	for (at = 0; at < (u64)p->durable.nr_slots * TB_DURABLE_SLOT; at += TB_DURABLE_BLOCK_MIN)
 		((struct tb_block *)tb_durable_address(&p->durable, at))->magic = 0;
 }
@@ -206,9 +207,10 @@ static int tb_recording_prepare(struct tb_provider *p)
  */
 static int tb_recording_attach(struct tb_provider *p, bool dump)
 {
-	int err = tb_threads_attach(p);
+	int err;
 
 	lockdep_assert_held(&p->lock);
+	err = tb_threads_attach(p);
 	if (err)
 		return err;
 	p->tracking = true;
@@ -250,8 +252,10 @@ static void tb_recording_abandon(struct tb_provider *p)
  */
 int tb_recording_start(struct tb_provider *p, bool dump)
 {
-	int err = tb_recording_prepare(p);
+	int err;
 
+	lockdep_assert_held(&p->lock);
+	err = tb_recording_prepare(p);
 	if (err)
 		return err;
 	err = tb_recording_attach(p, dump);
@@ -334,6 +338,7 @@ void tb_provider_close_buffers(struct tb_provider *p)
 {
 	struct tb_flush_call call = { .p = p };
 
+	lockdep_assert_held(&p->read_lock);
 	tb_flush_rings(&call);
 }
 
@@ -351,6 +356,7 @@ void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
 {
 	struct tb_flush_call call = { .p = p, .cpus = cpus };
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->config.mode != TB_MODE_ONESHOT)
 		tb_flush_rings(&call);
 }

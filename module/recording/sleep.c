@@ -135,6 +135,7 @@ static void tb_sleep_sync_clock(struct tb_provider *p)
 {
 	struct tb_clock_sync now;
 
+	lockdep_assert_held(&p->read_lock);
 	/* as in tb_sync_in_durable() */
 	tb_state_drain_queue(p);
 	tb_clock_sync(&p->clock, &now);

@@ -52,6 +52,7 @@ static int tb_state_init(struct tb_provider *p, bool dump)
 		.generation = p->generation,
 	};
 
+	lockdep_assert_held(&p->read_lock);
 	get_random_once(load_id, sizeof(load_id));
 	memcpy(init.load_id, load_id, sizeof(load_id));
 	strscpy(init.provider, p->name, sizeof(init.provider));
@@ -65,7 +66,10 @@ static int tb_state_init(struct tb_provider *p, bool dump)
 /* Runs under rcu_read_lock, so it cannot make room. */
 static int tb_state_write_thread(void *ctx, const struct tb_thread *t)
 {
-	return tb_durable_append(ctx, TB_EV_THREAD, t, sizeof(*t), false);
+	struct tb_provider *p = ctx;
+
+	lockdep_assert_held(&p->read_lock);
+	return tb_durable_append(&p->durable, TB_EV_THREAD, t, sizeof(*t), false);
 }
 
 /*
@@ -78,11 +82,9 @@ static int tb_state_write_exits(struct tb_provider *p)
 	u64 n = p->nr_exits > TB_EXITS ? p->nr_exits - TB_EXITS : 0;
 	int err = 0;
 
-	for (; n < p->nr_exits && !err; n++) {
-		const struct tb_thread *t = &p->exits[n % TB_EXITS];
-
-		err = tb_durable_append(&p->durable, TB_EV_THREAD, t, sizeof(*t), false);
-	}
+	lockdep_assert_held(&p->read_lock);
+	for (; n < p->nr_exits && !err; n++)
+		err = tb_state_write_thread(p, &p->exits[n % TB_EXITS]);
 	return err;
 }
 
@@ -91,6 +93,7 @@ static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 {
 	struct tb_threads_lost *lost = &p->threads_lost;
 
+	lockdep_assert_held(&p->read_lock);
 	if (!p->reader)
 		lost->before = p->forgotten;
 	if (!lost->records && !lost->before)
@@ -101,10 +104,12 @@ static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 /* Write the threads that exited last and, with @dump, all existing threads. */
 static int tb_state_write_threads(struct tb_provider *p, bool dump)
 {
-	int err = tb_state_write_exits(p);
+	int err;
 
+	lockdep_assert_held(&p->read_lock);
+	err = tb_state_write_exits(p);
 	if (!err && dump)
-		err = tb_threads_each(tb_state_write_thread, &p->durable);
+		err = tb_threads_each(tb_state_write_thread, p);
 	if (!err)
 		err = tb_state_write_threads_lost(p, false);
 	if (!err && dump)
@@ -120,6 +125,7 @@ static int tb_state_write_once(struct tb_provider *p, bool dump)
 	u64 number, time;
 	int err;
 
+	lockdep_assert_held(&p->read_lock);
 	tb_durable_begin_state(d, &number, &time);
 	tb_clock_sync(&p->clock, &sync);
 	err = tb_state_init(p, dump);
@@ -173,6 +179,7 @@ static bool tb_state_is_wanted(struct tb_provider *p)
 	struct tb_durable *d = &p->durable;
 	u32 used = tb_durable_used_slots(d);
 
+	lockdep_assert_held(&p->read_lock);
 	/* not without probes: that state would say that no event is recorded */
 	if ((p->config.flags & TB_CONFIG_DURABLE_STOP) || !READ_ONCE(p->live) ||
 	    d->state > d->first)
@@ -186,6 +193,7 @@ static bool tb_state_fits(struct tb_provider *p)
 {
 	struct tb_durable *d = &p->durable;
 
+	lockdep_assert_held(&p->read_lock);
 	if (tb_durable_free_slots(d) <= d->state_slots)
 		tb_retention_make_room(p);
 	return tb_durable_free_slots(d) > d->state_slots;
@@ -194,6 +202,7 @@ static bool tb_state_fits(struct tb_provider *p)
 /* Write the state again if it is due.  If that fails, the old state remains. */
 static void tb_state_renew(struct tb_provider *p)
 {
+	lockdep_assert_held(&p->read_lock);
 	if (tb_state_is_wanted(p) && tb_state_fits(p))
 		tb_state_write_once(p, true);
 }
@@ -244,6 +253,7 @@ static u64 tb_state_write_skipped(struct tb_provider *p)
 	u64 lost = 0;
 	u32 i, tid;
 
+	lockdep_assert_held(&p->read_lock);
 	for (i = 0; i < TB_THREAD_QUEUE_NAMES; i++) {
 		tid = tb_thread_queue_skipped(&p->threads, i);
 		if (tid && tb_thread_describe(tid, TB_THREAD_NAME | TB_THREAD_SKIPPED, &t) &&
@@ -280,13 +290,13 @@ static void tb_state_resync(struct tb_provider *p)
 void tb_state_drain_queue(struct tb_provider *p)
 {
 	const struct tb_thread_queue_slot *slot;
-	bool skipped = tb_thread_queue_begin(&p->threads);
-	u64 lost = atomic64_xchg(&p->threads.lost, 0);
-	u64 n = tb_thread_queue_count(&p->threads);
-	u64 used = p->durable.used;
-	bool full = false;
+	u64 n, lost, used = p->durable.used;
+	bool skipped, full = false;
 
 	lockdep_assert_held(&p->read_lock);
+	skipped = tb_thread_queue_begin(&p->threads);
+	lost = atomic64_xchg(&p->threads.lost, 0);
+	n = tb_thread_queue_count(&p->threads);
 	for (; n && (slot = tb_thread_queue_peek(&p->threads)); n--) {
 		if (slot->thread.flags & TB_THREAD_EXIT)
 			p->exits[p->nr_exits++ % TB_EXITS] = slot->thread;
@@ -386,6 +396,7 @@ static void tb_state_write_suppressed(struct tb_provider *p)
 	/* read it once: events may be added meanwhile */
 	u32 index, count = tb_events_count();
 
+	lockdep_assert_held(&p->read_lock);
 	for (index = 0; index <= count; index++) {
 		/* the last index stands for events suppressed by their thread */
 		if (tb_rule_suppressed(p, index < count ? index : TB_RULE_ALL, &sum))
