@@ -23,6 +23,7 @@ static bool tb_session_open_rings(struct tb_provider *p)
 {
 	u32 state = READ_ONCE(p->state);
 
+	lockdep_assert_held(&p->read_lock);
 	return state == TB_STATE_STOPPED ||
 	       (state == TB_STATE_RUNNING &&
 		(p->config.mode == TB_MODE_STREAMING || READ_ONCE(p->snapshot)));
@@ -31,6 +32,7 @@ static bool tb_session_open_rings(struct tb_provider *p)
 /* An open buffer past the watermark counts, but not in a snapshot, which closes no buffer. */
 static bool tb_ring_has_block(struct tb_provider *p, struct tb_cpu_ring *r)
 {
+	lockdep_assert_held(&p->read_lock);
 	if (p->snapshot)
 		return !tb_snapshot_is_full(p, r) && tb_ring_can_acquire(r);
 	return tb_ring_readable(r);
@@ -50,6 +52,7 @@ static bool tb_rings_readable(struct tb_provider *p)
 
 static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider *p)
 {
+	lockdep_assert_held(&p->read_lock);
 	if (!p->allocated)
 		return false;
 	if (p->durable.sealed &&
@@ -111,6 +114,7 @@ static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct
 	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 	int index;
 
+	lockdep_assert_held(&p->read_lock);
 	if (p->snapshot && tb_snapshot_exceeds(p, r)) {
 		if (r->held > tb_ring_pinned(r))
 			return false;
@@ -136,6 +140,7 @@ static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32
 	unsigned int idle = 0, cpu = p->next_cpu;
 	u32 n = 0;
 
+	lockdep_assert_held(&p->read_lock);
 	while (n < count && idle < nr_cpu_ids) {
 		cond_resched();
 		if (cpumask_test_cpu(cpu, &p->cpus) && !tb_save_channel_of(p, cpu) &&
@@ -158,6 +163,7 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 	struct tb_cpu_ring *r;
 	u64 at, s;
 
+	lockdep_assert_held(&p->read_lock);
 	if (ref->ring >= nr_cpu_ids)
 		return -1;
 	cpu = array_index_nospec(ref->ring, nr_cpu_ids);
@@ -177,6 +183,7 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 /* Return the ring of @ref, from user space, after tb_ref_index() has found its buffer. */
 static struct tb_cpu_ring *tb_ref_owner(struct tb_provider *p, const struct tb_ref *ref)
 {
+	lockdep_assert_held(&p->read_lock);
 	return per_cpu_ptr(p->rings, array_index_nospec(ref->ring, nr_cpu_ids));
 }
 
@@ -235,9 +242,11 @@ void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count)
 static u32 tb_blocks_without_pending_threads(struct tb_provider *p, const struct tb_ref *refs,
 					     u32 count)
 {
-	const struct tb_thread_queue_slot *next = tb_thread_queue_peek(&p->threads);
+	const struct tb_thread_queue_slot *next;
 	u32 n;
 
+	lockdep_assert_held(&p->read_lock);
+	next = tb_thread_queue_peek(&p->threads);
 	if (!next)
 		return tb_thread_queue_count(&p->threads) ? 0 : count;
 	for (n = 0; n < count; n++) {
@@ -284,10 +293,11 @@ bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_
 static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs, u32 count,
 				     u32 flags)
 {
-	bool open = tb_session_open_rings(p);
 	u32 durable, ready, n;
+	bool open;
 
 	lockdep_assert_held(&p->read_lock);
+	open = tb_session_open_rings(p);
 	tb_state_drain_queue(p);
 	if ((flags & TB_ACQUIRE_FLUSH) || (open && tb_rings_readable(p)))
 		tb_durable_seal(&p->durable);
@@ -321,7 +331,7 @@ static u32 tb_session_acquire_locked(struct tb_provider *p, struct tb_ref *refs,
  * stay for the next call.  The first TB_ACQUIRE_SNAPSHOT on a running circular recording begins a
  * snapshot, and this session acquires blocks of the snapshot from then on.
  *
- * Context: process.
+ * Context: process, under batch.
  * Return: number of blocks; -EBUSY another session is the reader; -ENODATA the reader has acquired
  * all blocks of a stopped recording or a snapshot; -ENOSPC; -ENOMEM.
  */
@@ -331,6 +341,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 	u32 n = 0;
 	int err;
 
+	lockdep_assert_held(&p->batch);
 	/* take the records that programs have published, before taking the locks that follow */
 	if ((flags & (TB_ACQUIRE_FLUSH | TB_ACQUIRE_SNAPSHOT)) && !READ_ONCE(p->snapshot))
 		tb_channels_scrape(p, false);
@@ -361,6 +372,7 @@ static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 {
 	u64 at = ref->offset - tb_provider_durable_offset(p);
 
+	lockdep_assert_held(&p->read_lock);
 	return is_power_of_2(ref->bytes) && ref->bytes >= TB_DURABLE_BLOCK_MIN &&
 	       ref->bytes <= TB_DURABLE_BLOCK_MAX && at % TB_DURABLE_BLOCK_MIN == 0 &&
 	       at < tb_durable_extent(&p->durable);
@@ -424,7 +436,7 @@ static bool tb_block_is_being_read(struct tb_provider *p, const struct tb_ref *r
  * @count: number of blocks
  * @done: out: number of released blocks
  *
- * Context: process.
+ * Context: process, under batch.
  * Return: 0; -EINVAL refs[done] is not held, or there is no reader; -EBUSY another session is the
  * reader.
  */
@@ -433,6 +445,7 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 	struct tb_provider *p = s->provider;
 	int err = 0;
 
+	lockdep_assert_held(&p->batch);
 	*done = 0;
 	mutex_lock(&p->read_lock);
 	if (p->reader != s)
@@ -456,13 +469,14 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
  * @refs: all blocks that it returned
  * @count: number of blocks
  *
- * Context: process.  The caller has held the provider's batch since that call, so that no session
- * has acquired or released a block in between.
+ * Context: process, under batch since that call, so that no session has acquired or released a
+ * block in between.
  */
 void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 {
 	struct tb_provider *p = s->provider;
 
+	lockdep_assert_held(&p->batch);
 	mutex_lock(&p->read_lock);
 	if (p->reader == s)
 		tb_block_unacquire(p, refs, count);

@@ -106,6 +106,7 @@ static int tb_save_channel_next(struct tb_save_channel *c, struct tb_packet *pac
 /* After tb_save_channel_next() has returned 0: return true if a block can be acquired. */
 static bool tb_save_channel_can_take(struct tb_save_channel *c)
 {
+	lockdep_assert_held(&c->provider->read_lock);
 	return c->phase == TB_CHANNEL_STARTED && !c->held &&
 	       tb_ring_readable(per_cpu_ptr(c->provider->rings, c->cpu));
 }
@@ -116,6 +117,7 @@ static bool tb_save_channel_take(struct tb_save_channel *c)
 	struct tb_provider *p = c->provider;
 	const struct tb_block *block;
 
+	lockdep_assert_held(&p->read_lock);
 	if (!tb_session_acquire_ring(p, c->cpu, &c->block))
 		return false;
 	block = tb_ref_address(p, &c->block);
@@ -179,6 +181,7 @@ static bool tb_save_channel_ready(void *channel)
 /* Put back the offered block. */
 static void tb_save_channel_put_back(struct tb_save_channel *c)
 {
+	lockdep_assert_held(&c->provider->read_lock);
 	if (c->held)
 		tb_block_unacquire(c->provider, &c->block, 1);
 	c->held = false;
@@ -199,6 +202,7 @@ static void tb_save_channel_detach(struct tb_save_channel *c)
 /* Handle TB_FIFO_STARTED, the manager's answer with its version of the protocol. */
 static int tb_save_channel_started(struct tb_save_channel *c, const struct tb_packet *packet)
 {
+	lockdep_assert_held(&c->provider->read_lock);
 	if (packet->data32 != TB_FIFO_VERSION) {
 		tb_save_channel_detach(c);
 		c->error = -EPROTO;
@@ -482,5 +486,8 @@ void tb_save_channel_close_all(struct tb_session *s)
  */
 bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref)
 {
-	return c && c->held && c->block.offset == ref->offset;
+	if (!c)
+		return false;
+	lockdep_assert_held(&c->provider->read_lock);
+	return c->held && c->block.offset == ref->offset;
 }

@@ -102,8 +102,9 @@ int tb_session_attach(struct tb_session *s)
 }
 
 /* Put back all blocks that the reader holds, the latest first. */
-static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
+static void tb_ring_unacquire_all(struct tb_provider *p, struct tb_cpu_ring *r)
 {
+	lockdep_assert_held(&p->read_lock);
 	while (tb_ring_unpin(r))
 		;
 	for (;;) {
@@ -121,7 +122,7 @@ static void tb_ring_unacquire_all(struct tb_cpu_ring *r, bool snapshot)
 		}
 		if (latest < 0)
 			return;
-		if (snapshot)
+		if (p->snapshot)
 			tb_ring_put_back(r, latest);
 		else
 			tb_ring_unacquire(r, latest);
@@ -149,7 +150,7 @@ void tb_session_detach(struct tb_session *s)
 			for_each_cpu(cpu, &p->cpus) {
 				struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
-				tb_ring_unacquire_all(r, p->snapshot);
+				tb_ring_unacquire_all(p, r);
 				/* no block is held now, even if damaged counts say so */
 				r->held = 0;
 				r->pinned = 0;

@@ -81,5 +81,6 @@ bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
 /* Return true if the reader must release a block first; if it has none, acquire unpins one. */
 bool tb_snapshot_is_full(struct tb_provider *p, struct tb_cpu_ring *r)
 {
+	lockdep_assert_held(&p->read_lock);
 	return r->held > tb_ring_pinned(r) && tb_snapshot_exceeds(p, r);
 }
