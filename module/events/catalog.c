@@ -23,7 +23,7 @@
 
 #include "../machine/contiguous.h"
 #include "../machine/compat.h"
-#include "../provider/durable.h"
+#include "../provider/provider.h"
 #include "catalog.h"
 #include "module_event.h"
 
@@ -237,7 +237,7 @@ leave:
  * If the probe is attached in the other form, the function changes the form: the probe may miss an
  * event that occurs meanwhile, but does not record it twice.
  *
- * Context: process; the caller serialises attach and detach of one @p.
+ * Context: process, under the lock of the provider.
  * Return: 0; -ENOENT the event is absent; other errors of tracepoint_probe_register().  After an
  * error the probe is detached.
  */
@@ -251,6 +251,7 @@ int tb_event_attach(struct tb_probe *p, bool compact)
 	void *probe;
 	int ret = 0;
 
+	lockdep_assert_held(&p->provider->lock);
 	compact = e->simple || (compact && e->compact);
 	if (!def || (!tp && !source)) {
 		tb_event_detach(p);
@@ -280,10 +281,11 @@ leave:
  *
  * The probe may still be running: see tb_events_synchronize().
  *
- * Context: process; the caller serialises attach and detach of one @p.
+ * Context: process, under the lock of the provider.
  */
 void tb_event_detach(struct tb_probe *p)
 {
+	lockdep_assert_held(&p->provider->lock);
 	if (!p->attached)
 		return;
 	if (p->tp)
@@ -449,6 +451,7 @@ static struct tb_event *tb_event_new(const struct tb_event_def *def)
 {
 	struct tb_event *e;
 
+	lockdep_assert_held(&tb_events_lock);
 	if (tb_nr_events == TB_EVENTS_MAX)
 		return ERR_PTR(-EOVERFLOW);
 	e = kzalloc(sizeof(*e), TB_GFP);
@@ -513,6 +516,7 @@ static void tb_unit_forget(const struct tb_unit *unit)
 {
 	unsigned int i;
 
+	lockdep_assert_held(&tb_events_lock);
 	for (i = 0; i < tb_nr_events; i++)
 		if (tb_events[i]->def && tb_events[i]->def->unit == unit)
 			WRITE_ONCE(tb_events[i]->def, NULL);

@@ -22,8 +22,10 @@
 
 static int tb_trigger_add(struct tb_provider *p, struct tb_event *e)
 {
-	struct tb_trigger_source *s = kvzalloc(sizeof(*s), TB_GFP);
+	struct tb_trigger_source *s;
 
+	lockdep_assert_held(&p->lock);
+	s = kvzalloc(sizeof(*s), TB_GFP);
 	if (!s)
 		return -ENOMEM;
 	p->trigger.sources[p->trigger.nr_sources++] = s;
@@ -75,9 +77,10 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 /* Give *@test to the source of event @index, and set *@test to NULL. */
 static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_active **test)
 {
-	struct tb_trigger_source *s = tb_trigger_find(&p->trigger, tb_event_by_index(index));
+	struct tb_trigger_source *s;
 
 	lockdep_assert_held(&p->lock);
+	s = tb_trigger_find(&p->trigger, tb_event_by_index(index));
 	if (!s || s->probe.rule)
 		return -EINVAL;
 	swap(s->probe.rule, *test);

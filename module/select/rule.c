@@ -190,6 +190,7 @@ bool tb_rule_wants_switches(const struct tb_provider *p)
 /* Return true if the provider records all switches of threads from the next moment on. */
 static bool tb_rule_sees_switches(const struct tb_provider *p)
 {
+	lockdep_assert_held(&p->lock);
 	return tb_rule_wants_switches(p) && p->switches->attached && p->switches->until == ~0ull;
 }
 
@@ -199,6 +200,7 @@ static bool tb_rule_is_pending(const struct tb_probe *probe)
 	const struct tb_provider *p = probe->provider;
 	const struct tb_compact_def *compact = probe->event->compact;
 
+	lockdep_assert_held(&p->lock);
 	return probe->rule || p->pids || tb_event_has_handlers(probe->event) ||
 	       probe->until != ~0ull || probe->from > p->moment ||
 	       (compact && probe->attached == compact->probe && !p->has_all_switches);
@@ -208,6 +210,7 @@ static void tb_rule_route_one(struct tb_probe *probe)
 {
 	struct tb_provider *p = probe->provider;
 
+	lockdep_assert_held(&p->lock);
 	tb_rule_resolve(probe, probe->rule);
 	/* publish the rings when they are ready: pairs with the dependent loads in probe.h */
 	smp_store_release(&probe->rings,
@@ -261,6 +264,7 @@ static void tb_rule_route_all(struct tb_provider *p)
 	struct tb_probe *probe;
 	unsigned long i;
 
+	lockdep_assert_held(&p->lock);
 	xa_for_each(&p->probes, i, probe)
 		tb_rule_route(probe);
 }
@@ -290,11 +294,12 @@ int tb_rule_count(struct tb_probe *probe)
 static int tb_rule_replace(struct tb_provider *p, struct tb_event *e,
 			   struct tb_rule_active *active)
 {
-	struct tb_probe *probe = xa_load(&p->probes, e->index);
 	struct tb_rule_active *old;
+	struct tb_probe *probe;
 	int err;
 
 	lockdep_assert_held(&p->lock);
+	probe = xa_load(&p->probes, e->index);
 	if (!probe && !active)
 		return 0;
 	probe = tb_select_probe(p, e);

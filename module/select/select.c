@@ -64,10 +64,11 @@ void tb_select_exit(struct tb_provider *p)
  */
 struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 {
-	struct tb_probe *probe = xa_load(&p->probes, e->index);
+	struct tb_probe *probe;
 	int err;
 
 	lockdep_assert_held(&p->lock);
+	probe = xa_load(&p->probes, e->index);
 	if (probe)
 		return probe;
 	probe = kzalloc(sizeof(*probe), TB_GFP);
@@ -192,6 +193,7 @@ int tb_select_describe(struct tb_provider *p)
 /* Record the events of a probe from the next moment on.  The caller attaches it afterwards. */
 static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *probe)
 {
+	lockdep_assert_held(&p->lock);
 	WRITE_ONCE(probe->from, p->moment + 1);
 	/*
 	 * @from before @until: pairs with the acquire in tb_pending_is_selected().  The probe may
@@ -203,6 +205,7 @@ static void tb_select_record_from_next(struct tb_provider *p, struct tb_probe *p
 /* Record the events of a probe up to the next moment.  tb_select_publish() then detaches it. */
 static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *probe)
 {
+	lockdep_assert_held(&p->lock);
 	WRITE_ONCE(probe->until, p->moment + 1);
 	/* to probe/pending.c, which compares @until */
 	tb_rule_route(probe);
@@ -211,6 +214,7 @@ static void tb_select_record_until_next(struct tb_provider *p, struct tb_probe *
 /* Detach a probe.  @until keeps the moment, for records of an earlier selection. */
 static void tb_select_detach_one(struct tb_provider *p, struct tb_probe *probe)
 {
+	lockdep_assert_held(&p->lock);
 	if (probe->until > p->moment)
 		WRITE_ONCE(probe->until, p->moment);
 	tb_event_detach(probe);
@@ -428,6 +432,7 @@ void tb_select_refresh(void)
 
 static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 {
+	lockdep_assert_held(&probe->provider->lock);
 	probe->before = TB_TOUCHED | (probe->enabled ? TB_WAS_ENABLED : 0) |
 			(probe->compact ? TB_WAS_COMPACT : 0);
 	probe->enabled = op == TB_SELECT_ENABLE;
@@ -439,6 +444,7 @@ static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 /* Attach or end a probe, as it is enabled or disabled, as of the next moment. */
 static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 {
+	lockdep_assert_held(&p->lock);
 	if (p->state != TB_STATE_RUNNING)
 		return 0;
 	if (probe->enabled)
@@ -450,6 +456,7 @@ static int tb_select_apply(struct tb_provider *p, struct tb_probe *probe)
 
 static void tb_select_undo(struct tb_provider *p, struct tb_probe *probe)
 {
+	lockdep_assert_held(&p->lock);
 	probe->enabled = !!(probe->before & TB_WAS_ENABLED);
 	probe->compact = !!(probe->before & TB_WAS_COMPACT);
 	tb_select_apply(p, probe);

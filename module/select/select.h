@@ -12,6 +12,8 @@
 /* Return true if a probe records at @moment.  The caller holds lock or read_lock. */
 static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)
 {
+	lockdep_assert(lockdep_is_held(&probe->provider->lock) ||
+		       lockdep_is_held(&probe->provider->read_lock));
 	return READ_ONCE(probe->from) <= moment && moment < READ_ONCE(probe->until);
 }
 
