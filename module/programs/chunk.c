@@ -147,8 +147,9 @@ static void tb_piece_record_elsewhere(struct tb_piece *piece)
  * lies at most one burst before now.  A piece passes if t->paid is before now.  So the average rate
  * holds, and a piece that is larger than a burst still passes.
  */
-static bool tb_quota_allows_target(struct tb_target *t, u64 now)
+static bool tb_quota_allows_target(struct tb_channel *c, struct tb_target *t, u64 now)
 {
+	lockdep_assert_held(&c->lock);
 	if (t->closed)
 		return false;
 	if (!t->rate)
@@ -159,14 +160,15 @@ static bool tb_quota_allows_target(struct tb_target *t, u64 now)
 }
 
 /* Record a piece.  Return 0; -ENODATA no recording; -EDQUOT; -ENOBUFS no room. */
-static int tb_piece_put(struct tb_target *t, struct tb_piece *piece)
+static int tb_piece_put(struct tb_channel *c, struct tb_target *t, struct tb_piece *piece)
 {
+	lockdep_assert_held(&c->lock);
 	/* far from 0, where @paid starts, so that writers have a full burst at first */
 	piece->now = ktime_get_ns() + (1ull << 62);
 	piece->provider = t->provider;
 	if (!t->provider || !tb_provider_live(t->provider))
 		return -ENODATA;
-	if (!tb_quota_allows_target(t, piece->now))
+	if (!tb_quota_allows_target(c, t, piece->now))
 		return -EDQUOT;
 	piece->result = -ENOBUFS;
 	if (!tb_piece_record_here(piece))
@@ -354,8 +356,10 @@ static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct 
 		.waits = how == TB_TAKE_FLUSH,
 	};
 	struct tb_target *t = &c->target[w->target];
-	int err = tb_piece_put(t, &piece);
+	int err;
 
+	lockdep_assert_held(&c->lock);
+	err = tb_piece_put(c, t, &piece);
 	/* TB_TAKE_FLUSH leaves the piece for later, so it is not lost yet */
 	if (err == -EDQUOT && how != TB_TAKE_FLUSH)
 		tb_target_kept(t, e.records, piece.data_bytes);
@@ -372,6 +376,7 @@ static int tb_chunk_put(struct tb_channel *c, struct tb_writer *w, const struct 
 static void tb_chunk_count_lost(struct tb_channel *c, struct tb_writer *w,
 				const struct tb_chunk_account *k, const struct tb_chunk *h, int err)
 {
+	lockdep_assert_held(&c->lock);
 	if (err == -EINVAL)
 		c->refused++;
 	else
@@ -383,9 +388,13 @@ static void tb_chunk_count_lost(struct tb_channel *c, struct tb_writer *w,
 		w->pending |= h->cause & TB_LOST_PRODUCER;
 }
 
-/* Give the chunk back to the program. */
-static void tb_chunk_free(struct tb_chunk *shared, struct tb_chunk_account *k)
+/* Give chunk @n back to the program. */
+static void tb_chunk_free(struct tb_channel *c, u32 n)
 {
+	struct tb_chunk *shared = tb_mem_block(&c->chunk_mem, n);
+	struct tb_chunk_account *k = &c->accounting[n];
+
+	lockdep_assert_held(&c->lock);
 	*k = (struct tb_chunk_account){ .wrap = k->wrap + 1 };
 	WRITE_ONCE(shared->published, 0);
 	WRITE_ONCE(shared->hole, 0);
@@ -437,7 +446,7 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 	if (err)
 		tb_chunk_count_lost(c, w, k, &h, err);
 	if (complete && (err || part.flags & TB_CHUNK_LAST)) {
-		tb_chunk_free(shared, k);
+		tb_chunk_free(c, n);
 	} else if (!err && part.bytes > k->bytes) {
 		k->id = h.id;
 		k->writer = h.writer;
@@ -534,7 +543,7 @@ int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch)
 	if (w && patch->offset % 8 == 0 && patch->offset + 8u <= tb_chunk_room(c)) {
 		err = 0;
 		t = &c->target[w->target];
-		put = tb_piece_put(t, &piece);
+		put = tb_piece_put(c, t, &piece);
 		if (put == -EDQUOT)
 			tb_target_kept(t, 0, 0);
 		c->lost += !!put;
