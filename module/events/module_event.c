@@ -46,7 +46,7 @@ int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p)
 	int err;
 
 	mutex_lock(&tb_source_lock);
-	err = tb_list_add(&s->sinks, p);
+	err = tb_list_add(&s->sinks, p, &tb_source_lock);
 	mutex_unlock(&tb_source_lock);
 	if (!err)
 		static_branch_inc(&s->wanted);
@@ -66,7 +66,7 @@ void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p)
 {
 	static_branch_dec(&s->wanted);
 	mutex_lock(&tb_source_lock);
-	tb_list_remove(&s->sinks, p);
+	tb_list_remove(&s->sinks, p, &tb_source_lock);
 	mutex_unlock(&tb_source_lock);
 }
 

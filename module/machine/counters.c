@@ -137,12 +137,14 @@ static struct tb_counter_event *tb_counter_event(struct tb_counters_set *s, u32 
 					 lockdep_is_held(&s->lock));
 }
 
-/* Makes counter @i on a CPU, or replaces one that the kernel has disabled.  Under s->lock. */
+/* Makes counter @i on a CPU, or replaces one that the kernel has disabled. */
 static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
 {
-	struct tb_counter_event *old = tb_counter_event(s, i, cpu);
-	struct tb_counter_event *e = kmalloc(sizeof(*e), TB_GFP);
+	struct tb_counter_event *old, *e;
 
+	lockdep_assert_held(&s->lock);
+	old = tb_counter_event(s, i, cpu);
+	e = kmalloc(sizeof(*e), TB_GFP);
 	if (!e)
 		return -ENOMEM;
 	e->event = tb_perf_make(&s->counter[i], cpu);
@@ -163,12 +165,13 @@ static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
 	return 0;
 }
 
-/* Frees counter @i, which no probe reads any more.  Under s->lock. */
+/* Frees counter @i, which no probe reads any more. */
 static void tb_counter_remove(struct tb_counters_set *s, u32 i)
 {
 	struct tb_counter_event *e;
 	unsigned int cpu;
 
+	lockdep_assert_held(&s->lock);
 	for_each_possible_cpu(cpu) {
 		e = tb_counter_event(s, i, cpu);
 		if (!e)
@@ -179,12 +182,13 @@ static void tb_counter_remove(struct tb_counters_set *s, u32 i)
 	}
 }
 
-/* Makes counter @i on all CPUs that have it: one CPU is enough.  Under s->lock. */
+/* Makes counter @i on all CPUs that have it: one CPU is enough. */
 static int tb_counter_add(struct tb_counters_set *s, u32 i)
 {
 	int err = -EOPNOTSUPP, ret;
 	unsigned int cpu;
 
+	lockdep_assert_held(&s->lock);
 	for_each_online_cpu(cpu) {
 		ret = tb_counter_make(s, i, cpu);
 		if (!ret) {
@@ -248,6 +252,7 @@ static u32 tb_counters_slot(const struct tb_counters_set *s, const struct tb_cou
 {
 	u32 i, slot = TB_COUNTERS_MAX;
 
+	lockdep_assert_held(&s->lock);
 	for (i = 0; i < TB_COUNTERS_MAX; i++) {
 		if (!s->refs[i])
 			slot = min(slot, i);
@@ -257,12 +262,13 @@ static u32 tb_counters_slot(const struct tb_counters_set *s, const struct tb_cou
 	return slot;
 }
 
-/* Takes a reference to counter @c and adds it to @mask, unless @mask has it.  Under s->lock. */
+/* Takes a reference to counter @c and adds it to @mask, unless @mask has it. */
 static int tb_counters_get_one(struct tb_counters_set *s, const struct tb_counter *c, u32 *mask)
 {
 	int err = 0;
 	u32 i;
 
+	lockdep_assert_held(&s->lock);
 	if (c->reserved || !c->name[0] || strnlen(c->name, sizeof(c->name)) == sizeof(c->name))
 		return -EINVAL;
 	if (!tb_counter_known(c))
@@ -283,11 +289,11 @@ static int tb_counters_get_one(struct tb_counters_set *s, const struct tb_counte
 	return err;
 }
 
-/* Under s->lock. */
 static void tb_counters_drop(struct tb_counters_set *s, u32 mask)
 {
 	u32 i;
 
+	lockdep_assert_held(&s->lock);
 	for (i = 0; i < TB_COUNTERS_MAX; i++)
 		if (mask & BIT(i) && !--s->refs[i])
 			tb_counter_remove(s, i);

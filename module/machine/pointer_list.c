@@ -4,7 +4,7 @@
  *
  * When the list grows, a copy replaces it, and RCU frees the old one.  Removing a pointer leaves a
  * hole, because it must not fail; removing the last one frees the list.  Process context, under a
- * lock of the caller.  Callers: events/module_event.c, select/handler.c.
+ * mutex of the caller.  Callers: events/module_event.c, select/handler.c.
  */
 #include <linux/slab.h>
 
@@ -15,15 +15,17 @@
  * tb_list_add() - add a pointer, unless the list has it
  * @list: the list; NULL if it is empty
  * @pointer: the pointer
+ * @lock: the caller's mutex that protects the list
  *
- * Context: process, under the caller's lock.
+ * Context: process, under @lock.
  * Return: 0, -ENOMEM.
  */
-int tb_list_add(struct tracebuf_list __rcu **list, void *pointer)
+int tb_list_add(struct tracebuf_list __rcu **list, void *pointer, struct mutex *lock)
 {
-	struct tracebuf_list *old = rcu_dereference_protected(*list, true), *new;
+	struct tracebuf_list *old = rcu_dereference_protected(*list, lockdep_is_held(lock)), *new;
 	u32 i, count = old ? old->count : 0, hole = count;
 
+	lockdep_assert_held(lock);
 	for (i = 0; i < count; i++) {
 		if (old->at[i] == pointer)
 			return 0;
@@ -52,15 +54,17 @@ int tb_list_add(struct tracebuf_list __rcu **list, void *pointer)
  * tb_list_remove() - remove a pointer
  * @list: the list; NULL if it is empty
  * @pointer: the pointer; probes may use it until a grace period has passed
+ * @lock: the caller's mutex that protects the list
  *
- * Context: process, under the caller's lock.
+ * Context: process, under @lock.
  */
-void tb_list_remove(struct tracebuf_list __rcu **list, const void *pointer)
+void tb_list_remove(struct tracebuf_list __rcu **list, const void *pointer, struct mutex *lock)
 {
-	struct tracebuf_list *old = rcu_dereference_protected(*list, true);
+	struct tracebuf_list *old = rcu_dereference_protected(*list, lockdep_is_held(lock));
 	bool empty = true;
 	u32 i;
 
+	lockdep_assert_held(lock);
 	if (!old)
 		return;
 	for (i = 0; i < old->count; i++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A list of pointers that any context reads, and that process context changes under a lock of the
+ * A list of pointers that any context reads, and that process context changes under a mutex of the
  * caller.
  */
 #ifndef TB_MACHINE_POINTER_LIST_H
 #define TB_MACHINE_POINTER_LIST_H
 
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
@@ -21,8 +22,8 @@ struct tracebuf_list {
 	void *at[];
 };
 
-int tb_list_add(struct tracebuf_list __rcu **list, void *pointer);
-void tb_list_remove(struct tracebuf_list __rcu **list, const void *pointer);
+int tb_list_add(struct tracebuf_list __rcu **list, void *pointer, struct mutex *lock);
+void tb_list_remove(struct tracebuf_list __rcu **list, const void *pointer, struct mutex *lock);
 
 /*
  * Return the list or NULL.  Any context where RCU is watching, with preemption off as long as the

@@ -43,7 +43,7 @@ int tb_handlers_new_event(struct tb_event *e)
 	mutex_lock(&tb_handler_lock);
 	list_for_each_entry(h, &tb_handlers_all, list)
 		if (!err && tb_event_matches(e, h->pattern))
-			err = tb_list_add(&e->handlers, h);
+			err = tb_list_add(&e->handlers, h, &tb_handler_lock);
 	mutex_unlock(&tb_handler_lock);
 	return err;
 }
@@ -85,7 +85,7 @@ static int tb_handlers_attach(struct tracebuf_handler *h)
 	list_add_tail(&h->list, &tb_handlers_all);
 	for (i = 0; i < tb_events_count() && !err; i++)
 		if (tb_event_matches(tb_event_by_index(i), h->pattern))
-			err = tb_list_add(&tb_event_by_index(i)->handlers, h);
+			err = tb_list_add(&tb_event_by_index(i)->handlers, h, &tb_handler_lock);
 	return err ?: tb_handlers_route();
 }
 
@@ -97,7 +97,7 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
 	mutex_lock(&tb_handler_lock);
 	list_del(&h->list);
 	for (i = 0; i < tb_events_count(); i++)
-		tb_list_remove(&tb_event_by_index(i)->handlers, h);
+		tb_list_remove(&tb_event_by_index(i)->handlers, h, &tb_handler_lock);
 	/* back to the rings; probes keep their counts, so this cannot fail */
 	tb_handlers_route();
 	mutex_unlock(&tb_handler_lock);
