@@ -32,6 +32,17 @@ static void tb_durable_assert_locked(const struct tb_durable *d)
 
 /* ---- memory ----------------------------------------------------------- */
 
+/* Free slots, and the array.  @pages: from tb_durable_prepare(), or NULL; may have NULL entries. */
+static void tb_durable_unprepare(struct page **pages, u32 count)
+{
+	u32 i;
+
+	for (i = 0; pages && i < count; i++)
+		if (pages[i])
+			tb_pages_free(pages[i], get_order(TB_DURABLE_SLOT));
+	kvfree(pages);
+}
+
 /**
  * tb_durable_prepare() - allocate memory for slots
  * @count: number of slots
@@ -60,23 +71,6 @@ struct page **tb_durable_prepare(u32 count, bool region)
 		}
 	}
 	return pages;
-}
-
-/**
- * tb_durable_unprepare() - free memory of tb_durable_prepare()
- * @pages: from tb_durable_prepare(), or NULL; may have NULL entries
- * @count: number of entries
- *
- * Context: process.
- */
-void tb_durable_unprepare(struct page **pages, u32 count)
-{
-	u32 i;
-
-	for (i = 0; pages && i < count; i++)
-		if (pages[i])
-			tb_pages_free(pages[i], get_order(TB_DURABLE_SLOT));
-	kvfree(pages);
 }
 
 /* Add slots; the buffer takes over the pages, but not the array. */

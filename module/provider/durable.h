@@ -113,7 +113,6 @@ void tb_durable_recycle(struct tb_durable *d, u64 number);
 u32 tb_durable_growth(const struct tb_durable *d);
 struct page **tb_durable_prepare(u32 count, bool region);
 void tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count);
-void tb_durable_unprepare(struct page **pages, u32 count);
 struct page *tb_durable_page(const struct tb_durable *d, u64 offset);
 
 /* bytes that the buffer takes in a mapping */

@@ -130,15 +130,11 @@ static void tb_ring_unacquire_all(struct tb_provider *p, struct tb_cpu_ring *r)
 	}
 }
 
-/**
- * tb_session_detach() - leave the provider without a reader, if the session is the reader
- * @s: the session
- *
- * Puts the blocks that it held, or that its save channels offered, back for the next reader.
- *
- * Context: process.
+/*
+ * Leave the provider without a reader, if the session is the reader.  Puts the blocks that it held,
+ * or that its save channels offered, back for the next reader.
  */
-void tb_session_detach(struct tb_session *s)
+static void tb_session_detach(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
 	unsigned int cpu;

@@ -42,7 +42,6 @@ void tb_session_destroy(struct tb_session *s);
 struct tb_provider *tb_session_bind(struct tb_session *s);
 int tb_session_attach_to(struct tb_session *s, const char *name);
 int tb_session_attach(struct tb_session *s);
-void tb_session_detach(struct tb_session *s);
 
 /* read.c */
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
