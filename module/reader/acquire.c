@@ -123,7 +123,7 @@ static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct
 	index = tb_ring_acquire(r);
 	if (index < 0 && p->state == TB_STATE_RUNNING && !p->snapshot &&
 	    tb_ring_above_watermark(r)) {
-		tb_provider_flush_cpu(p, cpu);
+		tb_provider_flush_cpus(p, cpumask_of(cpu));
 		index = tb_ring_acquire(r);
 	}
 	if (index < 0)

@@ -362,20 +362,6 @@ void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
 }
 
 /**
- * tb_provider_flush_cpu() - close the current buffer of one CPU's ring
- * @p: the provider, with memory
- * @cpu: one of its CPUs
- *
- * See tb_provider_flush_cpus().
- *
- * Context: process, under the hotplug lock and read_lock.
- */
-void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu)
-{
-	tb_provider_flush_cpus(p, cpumask_of(cpu));
-}
-
-/**
  * tb_provider_flush() - make the current buffers available to the reader
  * @p: the provider
  * @cpu: flush the ring of this CPU; -1: all rings, and what programs have published

@@ -29,7 +29,6 @@ void tb_recording_damaged(struct tb_provider *p);
 int tb_provider_flush(struct tb_provider *p, int cpu);
 void tb_provider_close_buffers(struct tb_provider *p);
 void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus);
-void tb_provider_flush_cpu(struct tb_provider *p, unsigned int cpu);
 
 /* state.c */
 void tb_state_drain_queue(struct tb_provider *p);

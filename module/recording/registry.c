@@ -35,7 +35,7 @@ static int tb_cpu_dead(unsigned int cpu, struct hlist_node *node)
 	/* the hotplug core holds its lock for writing: no other task flushes this ring */
 	mutex_lock(&p->read_lock);
 	if (p->allocated && cpumask_test_cpu(cpu, &p->cpus))
-		tb_provider_flush_cpu(p, cpu);
+		tb_provider_flush_cpus(p, cpumask_of(cpu));
 	tb_trigger_notify(&p->trigger, cpu);
 	mutex_unlock(&p->read_lock);
 	return 0;
