@@ -283,27 +283,23 @@ static void tb_panic_last_of(struct tb_provider *p, void *data)
 	pr_crit("tracebuf: %s: end of the last events\n", p->name);
 }
 
-static void tb_panic_dump(const struct cpumask *cpus, u32 count)
-{
-	struct tb_panic_wanted wanted = { .cpus = cpus, .count = count };
-
-	tb_providers_look(tb_panic_last_of, &wanted);
-}
-
 /* ---- notifiers ---------------------------------------------------------- */
 
 static int tb_panic_notify(struct notifier_block *block, unsigned long unused, void *why)
 {
+	struct tb_panic_wanted wanted = {
+		.cpus = cpu_possible_mask,
+		.count = READ_ONCE(panic_events),
+	};
 	int me = smp_processor_id() + 1, busy = atomic_read(&tb_panic_busy);
-	u32 wanted = READ_ONCE(panic_events);
 
 	/*
 	 * If another CPU was printing, it has stopped: take over.  If this CPU was printing, the
 	 * printing caused the panic: do not try again.
 	 */
-	if (wanted && busy != me) {
+	if (wanted.count && busy != me) {
 		atomic_set(&tb_panic_busy, me);
-		tb_panic_dump(cpu_possible_mask, wanted);
+		tb_providers_look(tb_panic_last_of, &wanted);
 		atomic_set(&tb_panic_busy, 0);
 	}
 	return NOTIFY_DONE;
@@ -316,16 +312,17 @@ static struct notifier_block tb_panic_notifier = {
 
 static int tb_panic_oops(struct notifier_block *block, unsigned long what, void *args)
 {
-	u32 wanted = READ_ONCE(oops_events);
+	struct tb_panic_wanted wanted = { .count = READ_ONCE(oops_events) };
 	int me;
 
-	if (what != DIE_OOPS || !wanted)
+	if (what != DIE_OOPS || !wanted.count)
 		return NOTIFY_DONE;
 	preempt_disable();
 	me = smp_processor_id();
+	wanted.cpus = cpumask_of(me);
 	/* if two CPUs oops at the same time, only the first prints */
 	if (!atomic_cmpxchg(&tb_panic_busy, 0, me + 1)) {
-		tb_panic_dump(cpumask_of(me), wanted);
+		tb_providers_look(tb_panic_last_of, &wanted);
 		atomic_set(&tb_panic_busy, 0);
 	}
 	preempt_enable();

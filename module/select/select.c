@@ -295,14 +295,6 @@ int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 	return err;
 }
 
-/* Seal the open durable block, because the rings may have events that it describes. */
-static void tb_select_seal(struct tb_provider *p)
-{
-	mutex_lock(&p->read_lock);
-	tb_durable_seal(&p->durable);
-	mutex_unlock(&p->read_lock);
-}
-
 /*
  * Begin the next moment: record the events that wait for it, and discard events that end with it.
  * With @tell, first write a record of the selection, and seal it with the descriptions.  Callers
@@ -527,7 +519,9 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 	if (err && p->state == TB_STATE_RUNNING) {
 		tb_select_publish(p, false);
 		/* the rings may have events in a form that was undone, with a new description */
-		tb_select_seal(p);
+		mutex_lock(&p->read_lock);
+		tb_durable_seal(&p->durable);
+		mutex_unlock(&p->read_lock);
 	}
 	p->nr_enabled = enabled;
 	mutex_unlock(&p->lock);
