@@ -12,10 +12,8 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
+#include "../provider/durable.h"
 #include "catalog.h"
-
-/* room in a durable block of 16 KiB, after its header and the first element of the event */
-#define TB_DESC_MAX	(16384 - sizeof(struct tb_block) - TB_ELEMENT_SIZE)
 
 /* Beyond @size the writer only counts, so that the same code computes the size and writes. */
 struct tb_desc_writer {
@@ -200,7 +198,7 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact
 		size_t before = w.len;
 
 		tb_desc_put_print(&w, def);
-		if (w.len <= TB_DESC_MAX)
+		if (w.len <= TB_DURABLE_PAYLOAD)
 			desc.print = before - strings;
 		else
 			w.len = before;

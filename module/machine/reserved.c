@@ -19,7 +19,6 @@
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #ifdef TB_HAVE_FIRMWARE_MAP
 #include <asm/e820/api.h>

@@ -9,7 +9,6 @@
  *
  * Caller: select/rule.c, in process context.  The probes run in process context, too.  No lock.
  */
-#include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -108,20 +107,17 @@ static void tb_thread_set_forget(struct tb_thread_set *s)
  * @out: out: the set, to free with tb_thread_set_free(); empty until tb_thread_set_attach()
  * @pids: ids in the caller's namespace
  * @count: number of ids, 1 to TB_PIDS_MAX
- * @flags: TB_PIDS_*
+ * @flags: TB_PIDS_*, legal
  * @bad: out: with -ESRCH, index of the wrong id in @pids
  *
  * Context: process; current has the namespace of @pids.
- * Return: 0; -EINVAL; -ESRCH no such thread, or with TB_PIDS_PROCESS no such process; -ENOMEM.
+ * Return: 0; -ESRCH no such thread, or with TB_PIDS_PROCESS no such process; -ENOMEM.
  */
 int tb_thread_set_make(struct tb_thread_set **out, const u32 *pids, u32 count, u32 flags, u32 *bad)
 {
 	struct tb_thread_set *s;
 	int err = -ENOMEM;
 
-	if (!count || count > TB_PIDS_MAX ||
-	    flags & ~(TB_PIDS_EXCLUDE | TB_PIDS_PROCESS | TB_PIDS_CHILDREN))
-		return -EINVAL;
 	s = kzalloc(sizeof(*s), TB_GFP);
 	if (!s)
 		return -ENOMEM;

@@ -6,12 +6,10 @@
  * Locks: tb_provider.lock to start and stop; cpus_read_lock, then tb_provider.read_lock to flush.
  */
 #include <linux/cpu.h>
-#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 
-#include "probe/event.h"
 #include "events/catalog.h"
 #include "machine/compat.h"
 #include "probe/probe.h"

@@ -12,14 +12,12 @@
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
-#include <linux/utsname.h>
 #include <linux/once.h>
-#include <linux/pid_namespace.h>
 #include <linux/random.h>
+#include <linux/threads.h>
+#include <linux/utsname.h>
 
 #include "events/catalog.h"
-#include "machine/compat.h"
 #include "provider/provider.h"
 #include "provider/retention.h"
 #include "provider/wake.h"
