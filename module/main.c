@@ -171,51 +171,53 @@ static int tb_params_configure(void)
 	return err;
 }
 
-static int tb_params_select(void)
+/* Call @apply for each pattern of a list with commas, up to the first error. */
+static int tb_param_list(const char *patterns, int (*apply)(const char *pattern))
 {
-	char *list = kstrdup(events, GFP_KERNEL), *rest = list, *pattern;
+	char *list = kstrdup(patterns, GFP_KERNEL), *rest = list, *pattern;
 	int err = 0;
 
 	if (!list)
 		return -ENOMEM;
-	while (!err && (pattern = strsep(&rest, ",")) != NULL) {
-		if (!*pattern)
-			continue;
-		err = tb_provider_select(&tb_kernel_provider, pattern, TB_SELECT_ENABLE,
-					 wide ? TB_FORM_WIDE : TB_FORM_DEFAULT, NULL);
-		if (err == -ENOENT) {
-			pr_err("tracebuf: events=%s: no event matches '%s'\n", events, pattern);
-			/* insmod would report ENOENT as an unknown symbol */
-			err = -EINVAL;
-		}
-	}
+	while (!err && (pattern = strsep(&rest, ",")))
+		if (*pattern)
+			err = apply(pattern);
 	kfree(list);
 	return err;
+}
+
+static int tb_param_event(const char *pattern)
+{
+	int err = tb_provider_select(&tb_kernel_provider, pattern, TB_SELECT_ENABLE,
+				     wide ? TB_FORM_WIDE : TB_FORM_DEFAULT, NULL);
+
+	if (err != -ENOENT)
+		return err;
+	pr_err("tracebuf: events=%s: no event matches '%s'\n", events, pattern);
+	/* insmod would report ENOENT as an unknown symbol */
+	return -EINVAL;
+}
+
+static int tb_param_category(const char *pattern)
+{
+	int err = -EINVAL;
+
+	if (strlen(pattern) < TB_NAME_MAX)
+		err = tb_channels_set_categories(&tb_kernel_provider, TB_CATEGORY_ENABLE, pattern);
+	if (!err)
+		return 0;
+	pr_err("tracebuf: writers=%s: '%s': %s\n", writers, pattern,
+	       err == -ENOSPC ? "too many" : "too long");
+	/* insmod would report ENOSPC as a full device */
+	return -EINVAL;
 }
 
 static int tb_params_writers(void)
 {
 	static const struct tb_quota quota = { .flags = TB_QUOTA_DEFAULT };
-	char *list = kstrdup(writers, GFP_KERNEL), *rest = list, *pattern;
-	int err = 0;
+	int err = tb_param_list(writers, tb_param_category);
 
-	if (!list)
-		return -ENOMEM;
-	while (!err && (pattern = strsep(&rest, ",")) != NULL) {
-		if (!*pattern)
-			continue;
-		err = strlen(pattern) < TB_NAME_MAX ? 0 : -EINVAL;
-		if (!err)
-			err = tb_channels_set_categories(&tb_kernel_provider, TB_CATEGORY_ENABLE,
-							 pattern);
-		if (err)
-			pr_err("tracebuf: writers=%s: '%s': %s\n", writers, pattern,
-			       err == -ENOSPC ? "too many" :
-			       err == -ENOMEM ? "no memory" : "too long");
-	}
-	kfree(list);
-	/* insmod would report ENOSPC as a full device */
-	return err ? -EINVAL : tb_channels_set_quota(&tb_kernel_provider, &quota);
+	return err ?: tb_channels_set_quota(&tb_kernel_provider, &quota);
 }
 
 /* Configure the provider "kernel".  Start a recording if the user has named events. */
@@ -227,7 +229,7 @@ static int tb_params_apply(void)
 		err = tb_params_writers();
 	if (err || !events || !*events)
 		return err;
-	err = tb_params_select();
+	err = tb_param_list(events, tb_param_event);
 	return err ?: tb_provider_start(&tb_kernel_provider, state ? 0 : TB_START_NO_STATE, NULL);
 }
 
