@@ -148,19 +148,6 @@ static __always_inline void tb_record_end(struct tb_slot *slot)
 }
 
 /**
- * tb_record_simple() - record a simple event on this CPU
- * @p: the provider
- * @id: event id
- * @payload: 8 bytes
- */
-static __always_inline void tb_record_simple(struct tb_provider *p, u32 id, u64 payload)
-{
-	preempt_disable_notrace();
-	tb_ring_simple(this_cpu_ptr(p->rings), id, payload);
-	preempt_enable_notrace();
-}
-
-/**
  * tb_record_control() - record a control event on this CPU
  * @p: the provider
  * @id: enum tb_control_event

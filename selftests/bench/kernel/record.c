@@ -7,7 +7,7 @@
 
 noinline void bench_record(struct tb_provider *p, u32 id, u64 payload)
 {
-	tb_record_simple(p, id, payload);
+	record_simple(p, id, payload);
 }
 
 /* The compiler knows @bytes, as for most probes; the function writes the whole payload. */

@@ -113,7 +113,7 @@ static void tear_down(struct tb_provider *p, u32 buffers, u32 elements)
 
 static __always_inline void record_inline(u64 i)
 {
-	tb_record_simple(&over, EVENT_ID, i);
+	record_simple(&over, EVENT_ID, i);
 }
 
 static __always_inline void record_and_flush(u64 i)

@@ -64,7 +64,7 @@ static volatile u64 sink;
 
 /* ---- what is measured ------------------------------------------------- */
 
-/* like tb_record_simple(), without the kernel's preemption count */
+/* like record_simple() of bench_tracebuf.h, without the kernel's preemption count */
 static __attribute__((noinline)) void record_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
 	struct tb_slot slot;
