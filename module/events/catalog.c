@@ -279,7 +279,7 @@ leave:
  * tb_event_detach() - detach the probe of an event
  * @p: probe of an event and a provider; may be detached already
  *
- * The probe may still be running: see tb_events_synchronize().
+ * The probe may still be running: see tb_tracepoint_synchronize().
  *
  * Context: process, under the lock of the provider.
  */
@@ -294,16 +294,6 @@ void tb_event_detach(struct tb_probe *p)
 		tb_source_detach(p->attached, p);
 	p->tp = NULL;
 	p->attached = NULL;
-}
-
-/**
- * tb_events_synchronize() - wait until no CPU runs or uses a detached probe
- *
- * Context: process, sleeps.
- */
-void tb_events_synchronize(void)
-{
-	tb_tracepoint_synchronize();
 }
 
 /* ---- tracepoints ------------------------------------------------------ */
@@ -546,7 +536,7 @@ void tb_units_unregister(struct tb_unit *units, unsigned int n)
 	mutex_unlock(&tb_events_lock);
 	/* wait for readers of the definitions, and for running probes */
 	synchronize_srcu(&tb_events_srcu);
-	tb_events_synchronize();
+	tb_tracepoint_synchronize();
 }
 EXPORT_SYMBOL_GPL(tb_units_unregister);
 

@@ -36,7 +36,6 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern);
 const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes);
 int tb_event_attach(struct tb_probe *p, bool compact);
 void tb_event_detach(struct tb_probe *p);
-void tb_events_synchronize(void);
 
 /* describe.c */
 size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact_def *compact,

@@ -58,7 +58,7 @@ int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p)
  * @s: source of the event
  * @p: an attached probe
  *
- * The probe may still be recording: see tb_events_synchronize().
+ * The probe may still be recording: see tb_tracepoint_synchronize().
  *
  * Context: process.
  */
@@ -84,7 +84,7 @@ void __tracebuf_record(struct tracebuf_def *def, const void *payload)
 	const struct tracebuf_list *sinks;
 	u32 i;
 
-	/* tb_events_synchronize() waits for the end; tb_probe_begin() ignores this level */
+	/* tb_tracepoint_synchronize() waits for the end; tb_probe_begin() ignores this level */
 	preempt_disable_notrace();
 	sinks = tb_list_read(&def->source.sinks);
 	for (i = 0; sinks && i < sinks->count; i++) {

@@ -339,7 +339,7 @@ static void tb_threads_detach_first(struct tb_provider *provider, unsigned int n
 
 /**
  * tb_threads_attach() - record threads that start, change and exit
- * @provider: the provider, without these probes; must exist until tb_events_synchronize() has
+ * @provider: the provider, without these probes; must exist until tb_tracepoint_synchronize() has
  *	returned after tb_threads_detach()
  *
  * Context: process.

@@ -99,6 +99,7 @@ static __always_inline void tb_tracepoint_leave(void)
 #endif
 }
 
+/* Wait until no CPU runs a detached probe, nor uses what it reads.  Process context, sleeps. */
 static inline void tb_tracepoint_synchronize(void)
 {
 	tracepoint_synchronize_unregister();

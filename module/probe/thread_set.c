@@ -224,7 +224,8 @@ int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
  * tb_thread_set_detach() - do not keep a set up to date any more
  * @s: the set; need not be attached
  *
- * Its probes may still be running: tb_events_synchronize() must come before tb_thread_set_free().
+ * Its probes may still be running: tb_tracepoint_synchronize() must come before
+ * tb_thread_set_free().
  *
  * Context: process; the caller serialises it with tb_thread_set_attach().
  */
@@ -240,7 +241,7 @@ void tb_thread_set_detach(struct tb_thread_set *s)
 
 /**
  * tb_thread_set_free() - free a set
- * @s: the set, detached and not in use, with a tb_events_synchronize() after both; may be NULL
+ * @s: the set, detached and not in use, with a tb_tracepoint_synchronize() after both; may be NULL
  *
  * Context: process.
  */

@@ -100,7 +100,7 @@ static void tb_recording_detach(struct tb_provider *p)
 		tb_threads_detach(p);
 	p->tracking = false;
 	/* wait for running probes, and for writers that saw p->live set */
-	tb_events_synchronize();
+	tb_tracepoint_synchronize();
 	irq_work_sync(&p->kick);
 	cancel_work_sync(&p->durable_work);
 }

@@ -14,7 +14,7 @@
 #include <linux/smp.h>
 #include <linux/suspend.h>
 
-#include "events/catalog.h"
+#include "machine/compat.h"
 #include "machine/reserved.h"
 #include "provider/list.h"
 #include "provider/provider.h"
@@ -105,7 +105,7 @@ static void tb_sleep_begin(void)
 	WRITE_ONCE(tb_sleep_near, true);
 	tb_providers_each(tb_sleep_pause, NULL);
 	/* wait for writers that read `paused` earlier: they have opened their buffers then */
-	tb_events_synchronize();
+	tb_tracepoint_synchronize();
 	tb_providers_each(tb_sleep_close, NULL);
 	/* halt at a time later than all events in the rings */
 	tb_clock_halt();

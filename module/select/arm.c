@@ -122,7 +122,7 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	} while (cmpxchg(&t->state, old, state) != old);
 	for (i = 0; i < t->nr_sources; i++)
 		tb_event_detach(&t->sources[i]->probe);
-	tb_events_synchronize();
+	tb_tracepoint_synchronize();
 	/* probes that fired have ended; the irq_work before the timer, which it starts */
 	irq_work_sync(&t->work);
 	cancel_delayed_work_sync(&t->late);

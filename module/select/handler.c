@@ -17,6 +17,7 @@
 
 #include "events/catalog.h"
 #include "handler.h"
+#include "machine/compat.h"
 #include "machine/contiguous.h"
 #include "machine/pointer_list.h"
 #include "probe/pending.h"
@@ -101,7 +102,7 @@ static void tb_handlers_detach(struct tracebuf_handler *h)
 	/* back to the rings; probes keep their counts, so this cannot fail */
 	tb_handlers_route();
 	mutex_unlock(&tb_handler_lock);
-	tb_events_synchronize();
+	tb_tracepoint_synchronize();
 }
 
 /**

@@ -13,6 +13,7 @@
 #include <linux/uaccess.h>
 
 #include "events/catalog.h"
+#include "machine/compat.h"
 #include "probe/filter.h"
 #include "probe/pending.h"
 #include "probe/thread_set.h"
@@ -116,7 +117,7 @@ static void tb_rule_drop(struct tb_provider *p, struct tb_rule_active *active)
 		return;
 	if (active->counters) {
 		/* wait for probes that may read the counters */
-		tb_events_synchronize();
+		tb_tracepoint_synchronize();
 		tb_counters_put(&p->counters, active->counters);
 	}
 	call_rcu(&active->rcu, tb_rule_free);
@@ -430,7 +431,7 @@ static void tb_rule_remove_thread_set(struct tb_thread_set *set)
 		return;
 	tb_thread_set_detach(set);
 	/* wait for probes that may use the set, and for the set's own probes */
-	tb_events_synchronize();
+	tb_tracepoint_synchronize();
 	tb_thread_set_free(set);
 }
 

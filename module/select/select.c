@@ -358,7 +358,7 @@ int tb_select_attach(struct tb_provider *p)
  * tb_select_detach() - detach all probes
  * @p: the provider
  *
- * Context: process, under lock.  Probes may still run: tb_events_synchronize() waits for them.
+ * Context: process, under lock.  Probes may still run: tb_tracepoint_synchronize() waits for them.
  */
 void tb_select_detach(struct tb_provider *p)
 {
