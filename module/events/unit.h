@@ -56,7 +56,7 @@ struct tb_unit {
 /**
  * struct tb_event_def - the definition of an event
  * @list: node in tb_unit.events
- * @unit: its unit, whose evals have the names that @print uses
+ * @unit: its unit, which has the names that @print uses in its evals
  * @system: subsystem
  * @name: name; that of the tracepoint, if it has one
  * @print: the kernel's print format; may be NULL

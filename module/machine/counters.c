@@ -354,7 +354,7 @@ void tb_counters_put(struct tb_counters_set *s, u32 mask)
 
 /* ---- reading ---------------------------------------------------------- */
 
-/* set while this CPU reads counters: that may hit a tracepoint, whose probe must not read again */
+/* set while this CPU reads counters: a probe of a tracepoint on that way must not read again */
 static DEFINE_PER_CPU(u32, tb_counters_reading);
 
 static notrace u32 tb_counters_read_all(const struct tb_counters_set *s, u32 mask, u64 *values)

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A provider: a source of events with its own rings, durable buffer, mode and policy, independent
- * of all other providers.
+ * of all other providers.  Used by all rooms above provider/.
  *
- * Locks, outermost first:
- *	tb_providers_lock	the list of providers, counts of their users (list.c)
- *	lock		configuration, start, stop, which events are enabled
- *	tb_channels_lock, and in it the lock of each channel: user-space writers
- *			(programs/channel.h); not held together with the locks below
- *	batch		acquire and release, until user space has the references to the blocks
- *	cpus_read_lock	flushing rings of other CPUs
- *	read_lock	the reader's side of the rings, which session is the reader, the durable
- *			buffer; held around map_lock, so nothing may fault under it either
- *	map_lock	memory and the count of its mappings; taken under the mmap lock, so
- *			nothing may fault under it
- * The writers' side of the rings takes no lock.
+ * A provider has four mutexes; docs/architecture.md has their order among all locks.  The writers'
+ * side of the rings takes no lock.
  */
 #ifndef TB_PROVIDER_PROVIDER_H
 #define TB_PROVIDER_PROVIDER_H
@@ -65,7 +55,7 @@ struct tb_session;
  * @flags: TB_PROVIDER_*
  * @may_reserve: its buffers may be in reserved memory (machine/reserved.c)
  * @hotplug: for the callbacks when CPUs come online or go offline (recording/registry.c)
- * @lock: see above
+ * @lock: protects configuration, start, stop, selection, rules, trigger
  * @name: name, unique in the list
  * @id: id, for block headers; unique in the list
  * @state: enum tb_state
@@ -95,8 +85,9 @@ struct tb_session;
  * @threads: queue of thread records on their way to @durable
  * @kick: queues @durable_work, because @threads fills up
  * @durable_work: empties @threads, makes room in @durable
- * @batch: see above
- * @read_lock: see above
+ * @batch: held from acquiring or releasing blocks until user space has the references
+ * @read_lock: protects the reader's side of the rings, @reader, the durable buffer; held around
+ *	@map_lock, so nothing may fault under it either
  * @durable: the durable buffer
  * @exits: the threads that exited last, by number modulo TB_EXITS
  * @nr_exits: number of threads that exited
@@ -111,7 +102,8 @@ struct tb_session;
  * @next_cpu: CPU where the reader looks for blocks next
  * @snapshot: the reader takes a snapshot; under read_lock
  * @saved: CPUs with a save channel (reader/save_channel.c); under read_lock
- * @map_lock: see above
+ * @map_lock: protects memory and @mappings; taken under the mmap lock, so nothing may fault under
+ *	it
  * @allocated: the provider has memory
  * @charged: bytes that count for tb_memory_percent; under read_lock
  * @memory: the memory of the ring of each CPU
@@ -137,7 +129,7 @@ struct tb_provider {
 	bool may_reserve;
 	struct hlist_node hotplug;
 
-	struct mutex lock;	/* see above, outermost but tb_providers_lock */
+	struct mutex lock;	/* configuration, selection */
 	char name[TB_PROVIDER_NAME_MAX];
 	u32 id;
 	u32 state;

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Make probes from a header of the kernel's tracepoints.
- *
- * scripts/build-module writes the units.  A unit includes the headers that its header misses, then
- * defines these macros and includes this file:
+ * Make probes from a header of the kernel's tracepoints, by reading it once in each of the passes
+ * below.  The units, which scripts/build-module writes, include this file.
+ */
+
+#include <linux/trace_events.h>
+#include <linux/kconfig.h>
+#include <linux/string.h>
+
+#include "probe/probe.h"
+#include "events/unit.h"
+#include "kinds.h"
+
+/*
+ * A unit includes the headers that its header misses, then defines these macros:
  *
  *	TB_UNIT_NAME	its name
  *	TB_HEADER	the header, "trace/events/...h"
@@ -13,10 +23,10 @@
  *			print formats use and TB_HEADER does not announce
  *	TB_BARE_name 1	replace the class of TB_HEADER by the unit's TB_BARE_CLASS()
  *
- * Each pass below reads the header once, with another meaning of TRACE_EVENT() and its relatives
- * (kinds.h).  The kernel makes its code for ftrace, perf and BPF in the same way.  Where elements
- * of an event (__field(), __string(), __assign_str() ...) keep the kernel's meaning, the pass uses
- * the kernel's <trace/stages/>, which fit the headers of the same version.
+ * Each pass gives TRACE_EVENT() and its relatives another meaning (kinds.h).  The kernel makes its
+ * code for ftrace, perf and BPF in the same way.  Where elements of an event (__field(),
+ * __string(), __assign_str() ...) keep the kernel's meaning, the pass uses the kernel's
+ * <trace/stages/>, which fit the headers of the same version.
  *
  *	0  tb_callback_X, the type of a probe; what the header includes
  *	1  struct trace_event_raw_X, the fields in memory	(kernel's stage)
@@ -29,14 +39,6 @@
  *
  * X is the event class; in passes 0 and 6 it may be the event.
  */
-
-#include <linux/trace_events.h>
-#include <linux/kconfig.h>
-#include <linux/string.h>
-
-#include "probe/probe.h"
-#include "events/unit.h"
-#include "kinds.h"
 
 static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 	      offsetof(struct tb_composite, tid));
