@@ -88,14 +88,16 @@ static inline u16 tb_event_id(const struct tb_event *e)
  * @wide: the probe function of the wide form, for events that the compact form cannot hold
  * @tp: the tracepoint that @attached is registered with
  * @owner: the module that has @attached
- * @rule: its rule, or NULL; readers have preemption off
- * @counts: counts of events kept out; NULL if the probe never had a rule or a handler
+ * @rule: its rule, or NULL.  Not __rcu: published by a release, read by an acquire with preemption
+ *	off, freed by call_rcu()
+ * @counts: counts of events kept out; NULL if the probe never had a rule or a handler.  Published
+ *	by a release, and stays until the probe is freed
  * @trigger: the trigger's event if this probe triggers (probe/trigger.c); NULL if it records
  * @from: recorded from this moment of the provider on (tb_provider.moment, select/select.c)
  * @until: not recorded from this moment on; ~0: no end; 0: not attached
  *
- * A registered probe function gets it as argument, so it must live until tb_events_synchronize()
- * has returned after the detach.
+ * A registered probe function gets it as argument, so it must live until
+ * tb_tracepoint_synchronize() has returned after the detach.
  */
 struct tb_probe {
 	struct tb_cpu_ring __percpu *rings;

@@ -70,7 +70,8 @@ struct tb_session;
  * @switches: the probe of sched_switch, or NULL
  * @has_all_switches: this recording has all switches of threads so far (select/rule.c)
  * @nr_enabled: number of selected events
- * @pids: threads that are recorded; NULL: all
+ * @pids: threads that are recorded; NULL: all.  Not __rcu: published by a release, read by an
+ *	acquire, freed after tb_tracepoint_synchronize()
  * @counters: performance counters that rules ask for
  * @counter_names: names of the counters in the durable buffer; under read_lock
  * @pending_rings: rings without buffers, for events with rules (probe/pending.c)
