@@ -6,6 +6,9 @@
  * value.  So expressions for lengths and indexes must be bounded if the fields in them are, and
  * divisors must be constants.
  *
+ * It also computes constants while it parses a format, and can crash then.  So print_check_text()
+ * looks at the text before that.
+ *
  * Wrong text is worse than plain numbers.  So a format is refused if libtraceevent would misread
  * its operators, or would read a name in it as 0.
  */
@@ -237,6 +240,11 @@ static bool is_misread(const char *text)
 	return false;
 }
 
+static bool is_of_name(char c)
+{
+	return c == '_' || isalnum((unsigned char)c);
+}
+
 /* libtraceevent crashes on flags or symbols of a field that does not exist */
 static bool has_fields(const struct tb_format *format)
 {
@@ -246,7 +254,7 @@ static bool has_fields(const struct tb_format *format)
 
 	while ((at = strstr(at, "REC->"))) {
 		at += strlen("REC->");
-		for (length = 0; at[length] == '_' || isalnum((unsigned char)at[length]); length++)
+		for (length = 0; is_of_name(at[length]); length++)
 			if (length == sizeof(name) - 1)
 				return false;
 		memcpy(name, at, length);
@@ -257,34 +265,88 @@ static bool has_fields(const struct tb_format *format)
 	return true;
 }
 
-/*
- * libtraceevent divides constants when it parses a format, also by 0 (SIGFPE).  So allow only
- * divisors of the kernel's formats: a number other than 0, or a name.
- */
-static bool may_divide_by_zero(const char *text)
+/* ---- what makes libtraceevent crash while it parses ---- */
+
+/* True if @text begins with a decimal, octal or hexadecimal number other than 0 */
+static bool is_divisor_number(const char *text)
 {
+	char *end;
+
+	if (!isdigit((unsigned char)*text) || !strtoull(text, &end, 0))
+		return false;
+	end += strspn(end, "uUlL");
+	return !is_of_name(*end) && *end != '.';
+}
+
+/*
+ * libtraceevent divides constants when it parses a format, also by 0 (SIGFPE), and reads each name
+ * as 0: those of fields, and what functions as __builtin_expect() return.  So allow only divisors of
+ * the kernel's formats: REC->field, and numbers other than 0.
+ */
+static bool may_divide_by_zero(const char *divisor)
+{
+	divisor += strspn(divisor, " \t\n");
+	return !is_divisor_number(divisor) && strncmp(divisor, "REC->", strlen("REC->"));
+}
+
+/*
+ * True if the member or item at @at is none of the kernel's formats: libtraceevent crashes when it
+ * gives up within some of them.  Only REC has members, and a comma, a parenthesis or an operator
+ * follows an item.
+ */
+static bool is_odd_access(const char *text, const char *at)
+{
+	if (*at == ']') {
+		at += 1 + strspn(at + 1, " ");
+		return *at && (!strchr(",)?:+-*/%&|^<>=!", *at) || !strncmp(at, "->", 2));
+	}
+	if (strncmp(at, "->", 2))
+		return false;
+	return at - text < 4 || strncmp(at - 3, "REC", 3) || is_of_name(at[-4]);
+}
+
+/* It parses operators recursively, until the stack is full.  The kernel's formats have 250 */
+#define OPERATORS_MAX 2048
+
+/*
+ * True if libtraceevent may crash while it parses the text from @begin on, or sees other strings than this file.
+ * Also '"' would begin a string here; libtraceevent reads characters as 0 anyway.  And it takes the
+ * last quote of "\\\\" for one within the string.  It frees the token of some sizeof() twice, and
+ * those of the kernel's formats are numbers by now.
+ */
+static bool may_crash(const char *begin)
+{
+	const char *text = begin;
+	unsigned int operators = 0;
 	bool quoted = false;
 
 	for (; *text; text++) {
-		if (quoted && *text == '\\' && text[1])
-			text++;
-		else if (*text == '"')
+		if (*text == '"') {
 			quoted = !quoted;
-		if (quoted || (*text != '/' && *text != '%'))
-			continue;
-		text += 1 + strspn(text + 1, " \t\n");
-		if (isdigit((unsigned char)*text) ? !strtoull(text, NULL, 0) :
-		    *text != '_' && !isalpha((unsigned char)*text))
+		} else if (quoted) {
+			if (*text != '\\')
+				continue;
+			if (!text[1] || text[1] == '\\')
+				return true;
+			text++;
+		} else if (*text == '\'') {
 			return true;
-		text--;
+		} else if (strchr("/%", *text) && may_divide_by_zero(text + 1)) {
+			return true;
+		} else if (!strncmp(text, "sizeof", strlen("sizeof")) ||
+			   is_odd_access(begin, text)) {
+			return true;
+		} else if (strchr("!~+-*/%&|^<>=?:[", *text) && ++operators > OPERATORS_MAX) {
+			return true;
+		}
 	}
-	return false;
+	return quoted;
 }
 
 int print_check_text(const struct tb_format *format)
 {
 	return has_fields(format) && !is_misread(format->print) &&
-	       !may_divide_by_zero(format->print);
+	       !may_crash(format->print);
 }
 
 /* ---- parsed formats ---- */

@@ -264,7 +264,6 @@ static struct tep_event *parse(struct print_format *print,
 	if (!text)
 		return NULL;
 	tb_format_text(format, format->id, text, (size_t)size + 1);
-	replace_all(text);
 	safe = protect_operands(text);
 	free(text);
 	if (!safe)
@@ -295,6 +294,7 @@ static void prepare(struct print_format *print, const struct tb_format *format,
 	if (!text)
 		return;
 	shape->lacks = strcmp(text, format->print);
+	replace_all(text);
 	known.print = text;
 	if (print_check_text(&known))
 		shape->event = parse(print, &known);

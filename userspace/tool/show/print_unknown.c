@@ -35,7 +35,10 @@ static bool is_within_parentheses(const char *text, const char *at, size_t lengt
 	return at > text && at[-1] == '(' && *end == ')';
 }
 
-/* Return true if @text has a name that is no field, function or type. */
+/*
+ * Return true if @text has a name that is no field, function or type, or a character as 'F', which
+ * libtraceevent also takes for 0.
+ */
 static bool has_unknown(const char *text, const struct tb_format *format)
 {
 	const char *at = text;
@@ -49,6 +52,8 @@ static bool has_unknown(const char *text, const struct tb_format *format)
 			quoted = !quoted;
 		if (*at == '\\' && quoted && at[1])
 			length = 2;
+		if (!quoted && *at == '\'')
+			return true;
 		if (quoted || !is_of_name(*at))
 			continue;
 		while (is_of_name(at[length]))
@@ -91,6 +96,15 @@ static const char *string_end(const char *at)
 	return *at ? at : NULL;
 }
 
+/* The closing quote of the character, as 'F' or '\n', that begins at @at; NULL: there is none */
+static const char *character_end(const char *at)
+{
+	if (!at[1] || !at[2])
+		return NULL;
+	at += at[1] == '\\' ? 3 : 2;
+	return *at == '\'' ? at : NULL;
+}
+
 /* The end of the argument at @at: a comma, or the end of the text */
 static const char *argument_end(const char *at)
 {
@@ -99,7 +113,11 @@ static const char *argument_end(const char *at)
 	for (; *at && (depth || *at != ','); at++) {
 		depth += strchr("({[", *at) != NULL;
 		depth -= strchr(")}]", *at) != NULL;
-		if (*at == '"' && !(at = string_end(at + 1)))
+		if (*at == '"')
+			at = string_end(at + 1);
+		else if (*at == '\'')
+			at = character_end(at);
+		if (!at)
 			return NULL;
 	}
 	return at;
