@@ -35,7 +35,8 @@ run_tracebuf()
 	shift
 	measure "$name" -r 'tracebuf status | grep -q running' \
 		tracebuf record -v -b 16 -B 16384 -w 100 --clock tsc -e raw_syscalls -o t.tbuf "$@"
-	lost=$(awk '$1 == "all" { print $4 + $5 }' "$log")
+	lost=$(awk '$1 == "CPU" { for (i = 1; i <= NF; i++) at[$i] = i }
+		$1 == "all" { print $at["overwritten"] + $at["dropped"] }' "$log")
 	rm t.tbuf
 }
 

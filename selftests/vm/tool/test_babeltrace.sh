@@ -39,10 +39,12 @@ busy()
 	done
 }
 
-# counts COLUMN PROVIDER: prints a count over all CPUs
+# counts NAME PROVIDER: prints a count over all CPUs
 counts()
 {
-	tracebuf status -p "${2:-kernel}" | awk -v column="$1" '$1 == "all" { print $column }'
+	tracebuf status -p "${2:-kernel}" | awk -v name="$1" '
+		$1 == "CPU" { for (i = 1; i <= NF; i++) at[$i] = i }
+		$1 == "all" { print $at[name] }'
 }
 
 in_order()
@@ -71,14 +73,14 @@ all_of_it()
 	tracebuf status
 	grep -c 'cpu_id = ' out
 	in_order out &&
-		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(counts 3)" ] &&
-		[ "$(counts 3)" = "$(counts 2)" ] &&
+		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(counts delivered)" ] &&
+		[ "$(counts delivered)" = "$(counts recorded)" ] &&
 		grep -q 'sched:sched_switch.*comm = "ls"' out
 }
 
 lost()
 {
-	[ "$(counts 4 own)" -gt 100 ]
+	[ "$(counts overwritten own)" -gt 100 ]
 }
 
 # With small buffers that are overwritten, events and messages say how many are missing.
@@ -100,10 +102,10 @@ losses()
 		awk '{ sum += $1 + $2 } END { print sum + 0 }')
 	said=$(sed -n 's/.*WARNING.*discarded \([0-9]*\) event.*/\1/p' err |
 		awk '{ sum += $1 } END { print sum + 0 }')
-	echo "missing: $told in events, $said in messages, counts: $(counts 4 own) + $(counts 5 own)"
+	echo "missing: $told in events, $said in messages, counts: $(counts overwritten own) + $(counts dropped own)"
 	in_order out && [ "$told" -gt 0 ] && [ "$told" = "$said" ] &&
-		[ "$told" = $(($(counts 4 own) + $(counts 5 own))) ] &&
-		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(counts 3 own)" ]
+		[ "$told" = $(($(counts overwritten own) + $(counts dropped own))) ] &&
+		[ "$(grep 'cpu_id = ' out | grep -vc tracebuf:lost)" = "$(counts delivered own)" ]
 }
 
 has_records()

@@ -56,7 +56,7 @@ exact()
 	done
 }
 
-# Live, on each CPU: recorded = delivered + overwritten + pending.
+# Live, on each CPU: attempted = recorded + dropped, recorded = delivered + overwritten + pending.
 accounting_live()
 {
 	tracebuf status >said || return
@@ -65,7 +65,7 @@ accounting_live()
 		head && $1 ~ /^[0-9]+$/ {
 			n++
 			sum = $at["delivered"] + $at["overwritten"] + $at["pending"]
-			if ($at["recorded"] != sum) { print "CPU " $1 ": " sum; bad = 1 }
+			if ($at["recorded"] != sum || $at["attempted"] != sum + $at["dropped"]) { print "CPU " $1 ": " sum; bad = 1 }
 		}
 		END { exit bad || !n }' said
 }

@@ -104,7 +104,8 @@ device_stopped()
 	gone
 	[ $status = 0 ] && in_order 500 || return
 	# recorded = shown + lost
-	recorded=$(awk '$1 == "all" { print $2 }' counts)
+	recorded=$(awk '$1 == "CPU" { for (i = 1; i <= NF; i++) at[$i] = i }
+		$1 == "all" { print $at["recorded"] }' counts)
 	lost=$(awk '/ tracebuf:lost / { n += $4 } END { print n + 0 }' said)
 	shown=$(grep -c ' sched:sched_switch ' said)
 	echo "recorded $recorded, shown $shown, lost $lost"

@@ -39,7 +39,7 @@ no_module()
 record_wide()
 {
 	status 0 tracebuf record -o wide.tbuf -e raw_syscalls,signal -b 64 -- "$work" $n &&
-		says "attempted\|recorded" && says '^ *all '
+		says '^ *CPU  *attempted  *recorded  *delivered' && says '^ *all '
 }
 
 print_wide()

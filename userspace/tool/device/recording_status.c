@@ -209,10 +209,11 @@ int read_stats(struct tb_device *device, unsigned int nr_cpus,
 static void table_row(FILE *out, const char *name,
 		      const struct tb_stats *stats, bool full)
 {
-	fprintf(out, "%5s %12" PRIu64 " %12" PRIu64 " %12" PRIu64
-		" %10" PRIu64 " %14" PRIu64, name, (uint64_t)stats->recorded,
-		(uint64_t)stats->delivered, (uint64_t)stats->overwritten,
-		(uint64_t)stats->dropped, (uint64_t)stats->bytes);
+	fprintf(out, "%5s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
+		" %10" PRIu64 " %14" PRIu64, name, (uint64_t)stats->attempted,
+		(uint64_t)stats->recorded, (uint64_t)stats->delivered,
+		(uint64_t)stats->overwritten, (uint64_t)stats->dropped,
+		(uint64_t)stats->bytes);
 	if (full)
 		fprintf(out, " %10" PRIu64 " %8" PRIu64 " %6u %5u %8" PRIu64
 			" %8" PRIu64, (uint64_t)stats->pending,
@@ -227,8 +228,8 @@ void print_table(FILE *out, const struct tb_stats *each, unsigned int nr_cpus,
 	unsigned int cpu;
 	char name[16];
 
-	fprintf(out, "%5s %12s %12s %12s %10s %14s", "CPU", "recorded",
-		"delivered", "overwritten", "dropped", "bytes");
+	fprintf(out, "%5s %12s %12s %12s %12s %10s %14s", "CPU", "attempted",
+		"recorded", "delivered", "overwritten", "dropped", "bytes");
 	if (full)
 		fprintf(out, " %10s %8s %6s %5s %8s %8s", "pending", "blocks",
 			"ready", "held", "marks", "retries");
