@@ -221,6 +221,28 @@ fails "link: leads to nothing" --format csv -o link t.tbuf && echo before >targe
 	"$TRACEBUF" export -q --format csv -o link t.tbuf && [ -L link ] && cmp target "$golden/kernel.csv"
 result $? "an export to a symbolic link keeps the link, and replaces its target"
 
+# Babeltrace loads a plugin before it looks at the name in it
+what="ctf: no plugin of BABELTRACE_PLUGIN_PATH or HOME is loaded"
+folder=$PWD/home/.local/lib/babeltrace2/plugins
+mkdir -p "$folder" more
+cat >plugin.c <<END
+#include <stdio.h>
+__attribute__((constructor)) static void begin(void) { fclose(fopen("$PWD/loaded", "w")); }
+END
+if "$TRACEBUF" export --format ctf -o - t.tbuf 2>&1 | grep -q 'was built without'; then
+	skip "$what" "built without it"
+elif ! ${CC:-cc} -shared -fPIC -o more/babeltrace-plugin-ctf.so plugin.c 2>said.txt; then
+	skip "$what" "no compiler"
+else
+	cp more/babeltrace-plugin-ctf.so "$folder"
+	HOME=$PWD/home BABELTRACE_PLUGIN_PATH=$PWD/more \
+		"$TRACEBUF" export -q --format ctf -o plugged t.tbuf 2>said.txt &&
+		[ -e plugged/metadata ] && [ ! -e loaded ]
+	result $? "$what"
+	rm -rf plugged
+fi
+rm -rf plugin.c home more
+
 # SIGTERM as soon as the temporary file or directory is there
 for format in sqlite ctf; do
 	what="an export of $format that a signal stops leaves nothing"

@@ -171,7 +171,8 @@ static int run(struct ctf *ctf)
 	bt_graph *graph = NULL;
 	int result = 0;
 
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+	/* the system's, not those of $BABELTRACE_PLUGIN_PATH and $HOME: each would be loaded */
+	if (bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE,
 			   &plugin)) {
 		bt_current_thread_clear_error();
 		return fail(ctf, -ENOENT, "Babeltrace's plugin 'ctf' is not installed (Debian: apt install libbabeltrace2-0)");
@@ -213,6 +214,8 @@ static void run_writer(struct ctf *ctf, int out)
 	if (nowhere >= 0)
 		dup2(nowhere, STDERR_FILENO);
 	ctf->options = &options;
+	/* else Babeltrace loads code from a directory that another variable names */
+	setenv("LIBBABELTRACE2_DISABLE_PYTHON_PLUGINS", "1", 1);
 	report.result = bs_calls_load(report.text, sizeof(report.text));
 	if (!report.result)
 		report.result = run(ctf);
