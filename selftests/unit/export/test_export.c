@@ -35,7 +35,7 @@ enum {
 	EV_IRQ_EXIT_WIDE = 90, EV_IRQ_EXIT, EV_SOFTIRQ_EXIT_WIDE = 92, EV_SOFTIRQ_EXIT,
 	EV_FREQUENCY = 94, EV_SAME_NAME = 96,
 	EV_TIMER = 98, EV_TIMER_EXIT = 100,
-	EV_ISSUE = 102, EV_COMPLETE = 104, EV_WIDE = 106, EV_HRTIMER = 108,
+	EV_ISSUE = 102, EV_COMPLETE = 104, EV_WIDE = 106, EV_HRTIMER = 108, EV_FREED = 118,
 	EV_INSERT = 112, EV_REQUEUE = 114,
 	EV_UNDESCRIBED = 500,
 };
@@ -538,6 +538,12 @@ static void describe_extras(struct fx *fx)
 		{ "hrtimer", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
 		{ "was_armed", "u32", 8, 4, 0, 0, 0, 0 },
 	};
+	static const struct fx_field freed[] = {
+		{ "skbaddr", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "location", "void *", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "protocol", "unsigned short", 16, 2, 0, 0, 0, 0 },
+		{ "reason", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
 	struct fx_field wide[18];
 	static char names[18][4];
 	unsigned int i;
@@ -552,6 +558,7 @@ static void describe_extras(struct fx *fx)
 	fx_describe(fx, EV_REQUEUE, 0, "block", "block_rq_requeue", complete, 3);
 	fx_describe(fx, EV_WIDE, 0, "test", "wide", wide, 18);
 	fx_describe(fx, EV_HRTIMER, 0, "timer", "hrtimer_start", timer, 2);
+	fx_describe(fx, EV_FREED, 0, "skb", "kfree_skb", freed, 4);
 }
 
 static void request(struct fx *fx, unsigned int id, uint64_t time, uint64_t sector,
@@ -575,6 +582,9 @@ static void make_extras(struct fx *fx)
 	};
 	struct fx_switch wide = fx_switch("server", 100, 1, "worker", 101);
 	struct { uint64_t timer; uint32_t armed, hole; } timer = { 0xffff888000001000, 1, 0 };
+	struct { uint64_t skb, location; uint16_t protocol; int32_t reason; } freed = {
+		0xffff888000002000, 0xffffffff81000010, 0x800, 7,
+	};
 	struct fx_ring notes = { 0 };
 	uint64_t fields[18];
 	unsigned int i;
@@ -609,6 +619,7 @@ static void make_extras(struct fx *fx)
 		fields[i] = 1ull << (3 * i);
 	fx_composite(fx, 0, EV_WIDE, START + 400, 100, fields, sizeof(fields));
 	fx_composite(fx, 0, EV_HRTIMER, START + 410, 100, &timer, sizeof(timer));
+	fx_composite(fx, 0, EV_FREED, START + 420, 100, &freed, sizeof(freed));
 	fx_close(fx, 0);
 	finish(fx, 1);
 	fx_begin(fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);

@@ -96,11 +96,12 @@ comm -12 export.all print.list >export.list
 [ "$(wc -l <print.list)" -gt 20 ] || echo "lines are missing" >>print.list
 same export.list print.list "every event: CPU, time, thread and name as print shows them"
 
-# as_printed NAME COUNT: every field, stack and counter of NAME.txt as print shows them
+# as_printed NAME COUNT [EVENT.FIELD]: every stack, counter and field, but this one, of NAME.txt as
+# print shows them
 as_printed()
 {
 	"$TRACEBUF" print --fields -T boot "$1.tbuf" >"$1.print" &&
-		python3 "$here/pf_check.py" "$1.pf" "$1.print" >checked 2>&1 &&
+		python3 "$here/pf_check.py" "$1.pf" "$1.print" ${3+"$3"} >checked 2>&1 &&
 		grep -qx "$2 are those of print" checked
 	status=$?
 	sed 's/^/# /' checked
@@ -301,7 +302,7 @@ result $? "field numbers and types of records of programs are Perfetto's"
 	"$TEST_EXPORT" export e.tbuf asan.pf && cmp e.pf asan.pf &&
 	decode <e.pf >e.txt 2>err && [ ! -s err ] && known e.pf
 result $? "stacks and counters are exported, and protoc knows every field"
-as_printed e '14 events and 4 samples'
+as_printed e '15 events and 4 samples' kfree_skb.reason
 result $? "every stack and every counter as print shows them"
 flat <e.txt | grep -v ftrace_events | grep -E 'perf_sample|block' |
 	sed 's/ *first_packet.*//' >extras
@@ -343,6 +344,9 @@ events e.pf >e.events
 {
 	# hrtimer_start keeps was_armed, for which Perfetto's own message has no field
 	grep -q ' hrtimer_start hrtimer:18446612682070036480 was_armed:1' e.events &&
+	# ftrace_event: kfree_skb=367: location=1 protocol=2 skbaddr=3; its reason has no place
+	grep -q '367{ 1:18446744071578845200 2:2048 3:18446612682070040576 }' raw &&
+	grep -q '^1 events kfree_skb: Perfetto has no place for reason$' said &&
 	# packet: perf_sample=66: cpu=1 pid=2 tid=3 callstack_iid=4 cpu_mode=5 timebase_count=6
 	# follower_counts=7
 	grep -q '66{ 1:0 2:100 3:100 4:6 5:1 6:1002000600 7:1099511627776 7:222 }' raw &&
