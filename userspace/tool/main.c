@@ -77,12 +77,53 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static int run(int argc, char **argv)
+/* The command that does what a command of another program does: of perf, trace-cmd, LTTng, git, a
+ * shell; NULL: none */
+static const char *known_elsewhere(const char *name)
 {
-	const struct command *command;
+	static const char *const names[][2] = {
+		{ "ls", "list" }, { "events", "list" },
+		{ "script", "print" }, { "view", "print" }, { "show", "print" },
+		{ "cat", "print" }, { "log", "print" }, { "dump", "print" },
+		{ "extract", "save" },
+		{ "convert", "export" }, { "data", "export" },
+		{ "sched", "query" }, { "sql", "query" },
+		{ "create", "provider" }, { "destroy", "provider" }, { "session", "provider" },
+		{ "enable-event", "enable" }, { "disable-event", "disable" },
+		{ "add-trigger", "arm" },
+		{ "check", "verify" }, { "fsck", "verify" },
+		{ "info", "status" }, { "live", "top" }, { "watch", "top" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i][0], name) && find(names[i][1]))
+			return names[i][1];
+	return NULL;
+}
+
+static int complain_unknown(const char *name)
+{
+	const char *known = known_elsewhere(name);
 	struct nearest nearest;
 	char text[256];
 	size_t i;
+
+	nearest_start(&nearest, name);
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (commands[i].command)
+			nearest_offer(&nearest, NULL, commands[i].command->name);
+	nearest_text(&nearest, text, sizeof(text));
+	if (known)
+		snprintf(text, sizeof(text), "; did you mean %s?", known);
+	complain("there is no command '%s'%s", name, text);
+	fputs("'tracebuf -h' lists them\n", stderr);
+	return EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct command *command;
 
 	if (argc < 2) {
 		overview(stderr);
@@ -101,17 +142,7 @@ static int run(int argc, char **argv)
 		return EXIT_FINE;
 	}
 	command = find(argv[1]);
-	if (!command) {
-		nearest_start(&nearest, argv[1]);
-		for (i = 0; i < NR_COMMANDS; i++)
-			if (commands[i].command)
-				nearest_offer(&nearest, NULL, commands[i].command->name);
-		complain("there is no command '%s'%s", argv[1],
-			 nearest_text(&nearest, text, sizeof(text)));
-		fputs("'tracebuf -h' lists them\n", stderr);
-		return EXIT_USAGE;
-	}
-	return command->run(argc - 1, argv + 1);
+	return command ? command->run(argc - 1, argv + 1) : complain_unknown(argv[1]);
 }
 
 /* Fail if standard output could not be written, even if the command succeeded */

@@ -250,6 +250,7 @@ notes "$golden/user.tbuf" "There is no sched_switch in this trace: CPU use needs
 	notes "$golden/user.tbuf" "There is no sched_wakeup in this trace: latency needs -e sched:sched_wakeup." &&
 	notes "$golden/user.tbuf" "There is no block_rq_issue in this trace: block I/O latency needs -e block:block_rq_issue." &&
 	notes "$golden/kernel.tbuf" "Events are missing:" &&
+	notes "$golden/kernel.tbuf" "A CPU is busy while it runs a task." &&
 	notes "$golden/kernel.tbuf" "calls have no end in the trace"
 result $? "the report names missing events, and the options that record them"
 "$REPORT_TRACE" deselected deselected.tbuf &&
@@ -372,6 +373,8 @@ wrong()
 
 wrong 2 "there is no section 'latenzy'; did you mean latency?" report --section latenzy "$golden/kernel.tbuf" &&
 	wrong 2 "there is no command 'rec'; did you mean record or recover?" rec &&
+	wrong 2 "there is no command 'ls'; did you mean list?" ls &&
+	wrong 2 "there is no command 'convert'; did you mean export?" convert &&
 	wrong 2 "'x' is not a number of rows" report --top x "$golden/kernel.tbuf" &&
 	wrong 2 "'7' is not a width" report --width 7 "$golden/kernel.tbuf" &&
 	wrong 2 "one file at a time" report "$golden/kernel.tbuf" "$golden/user.tbuf" &&
