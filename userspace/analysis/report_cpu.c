@@ -117,7 +117,7 @@ static void section_cpu(struct making *m)
 	}
 	if (unknown && !analysis_of_threads(m->a))
 		remark(m, "unknown: before the first switch of a CPU, between a loss and the next switch, and while switches are not recorded, the trace does not tell what ran. The share is of the rest.");
-	remark(m, "Interrupts and softirqs count in the time of the task that they interrupted.");
+	remark(m, "A CPU is busy while it runs a task. Interrupts and softirqs count in the time of the task that they interrupted, and not as busy on an idle CPU.");
 }
 
 static void section_cpu_time(struct making *m)

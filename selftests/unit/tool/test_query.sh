@@ -406,6 +406,7 @@ fails 1 "no such function: nonsense
   select nonsense(1)
          ^" kernel.tbuf "select nonsense(1)" || ok=1
 fails 1 "incomplete input" kernel.tbuf "select (" || ok=1
+"$TRACEBUF" query --list | grep -q '^cpus  *how long each CPU was busy, which means that it ran a task,' || ok=1
 fails 2 "there is no question called 'cpuu'; did you mean cpu or cpus?" kernel.tbuf cpuu || ok=1
 fails 2 "no question: put SQL or a name" kernel.tbuf || ok=1
 fails 2 "one question too many: 'b c'" kernel.tbuf "select 1" "b c" || ok=1

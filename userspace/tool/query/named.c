@@ -30,7 +30,7 @@ const struct query_named query_named[] = {
 	  "       round(sum(waited) / 1e6, 3) AS waited_ms\n"
 	  "  FROM run_slices WHERE tid GROUP BY pid, tid ORDER BY sum(duration) DESC, tid LIMIT 25",
 	  "run_slices" },
-	{ "cpus", "how busy each CPU was: tasks, interrupts, softirqs",
+	{ "cpus", "how long each CPU was busy, which means that it ran a task, and how long in interrupts",
 	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"
 	  "       round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
 	  "             (SELECT -total(step * time) FROM run_edges AS e WHERE e.cpu = slices.cpu), 1) AS percent,\n"
