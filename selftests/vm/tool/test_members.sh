@@ -88,6 +88,41 @@ tool_has_none()
 		[ "$(grep -c '^CapPrm:[[:space:]]*0*$' said)" = 2 ]
 }
 
+# has_none COMMAND...: tracebuf COMMAND has no capability, while it waits for data in a pipe
+has_none()
+{
+	setpriv --reuid "$user" --regid "$user" --groups "$group" tracebuf "$@" >/dev/null 2>&1 3>&- &
+	pid=$! tries=0
+	# until setpriv has become tracebuf
+	until grep -q '^Name:[[:space:]]*tracebuf$' "/proc/$pid/status" || [ $tries -ge 600 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	grep '^Name\|^Cap[PE]' "/proc/$pid/status" >said
+	kill "$pid"
+	wait "$pid"
+	grep -q '^Name:[[:space:]]*tracebuf$' said && grep -q '^CapEff:[[:space:]]*0*$' said &&
+		grep -q '^CapPrm:[[:space:]]*0*$' said && return
+	echo "tracebuf $*:"
+	cat said
+	return 1
+}
+
+# Nor has any command that reads a file, which may be hostile.
+readers_have_none()
+{
+	mkfifo pipe && exec 3<>pipe || return
+	bad=0
+	for command in "print pipe" "report pipe" "query pipe cpu" "verify pipe" \
+		"export --format text -o - pipe" "diff t.tbuf pipe" "flamegraph pipe" "why pipe" "list -i pipe"; do
+		# shellcheck disable=SC2086
+		has_none $command || bad=1
+	done
+	exec 3>&-
+	rm pipe
+	return $bad
+}
+
 # Arguments, environment and input of the helper change nothing: without a socket it only fails.
 helper_is_deaf()
 {
@@ -115,7 +150,7 @@ without_helper()
 	mv "$helper.away" "$helper" && return "$code"
 }
 
-plan 11
+plan 12
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 chgrp "$group" "$dev" && chmod 0660 "$dev" || exit 1
 mkdir -p "$files" && mount -t tmpfs -o mode=0755 none "$files" || exit 1
@@ -129,6 +164,7 @@ check "a member of the group records" records
 check "and makes a provider, and removes it" controls
 check "and user stacks, without perf events" without_perf
 check "neither the tool nor its command has a capability" tool_has_none
+check "nor has a command that reads a file" readers_have_none
 check "the helper takes nothing from its caller" helper_is_deaf
 check "without the group the mode of the node refuses" \
 	refused "no permission to open $dev (mode 0660, owner 0, group $group)" \
