@@ -280,8 +280,8 @@ static bool is_divisor_number(const char *text)
 
 /*
  * libtraceevent divides constants when it parses a format, also by 0 (SIGFPE), and reads each name
- * as 0: those of fields, and what functions as __builtin_expect() return.  So allow only divisors of
- * the kernel's formats: REC->field, and numbers other than 0.
+ * as 0: those of fields, and what functions as __builtin_expect() return.  So allow only divisors
+ * of the kernel's formats: REC->field, and numbers other than 0.
  */
 static bool may_divide_by_zero(const char *divisor)
 {
@@ -309,10 +309,10 @@ static bool is_odd_access(const char *text, const char *at)
 #define OPERATORS_MAX 2048
 
 /*
- * True if libtraceevent may crash while it parses the text from @begin on, or sees other strings than this file.
- * Also '"' would begin a string here; libtraceevent reads characters as 0 anyway.  And it takes the
- * last quote of "\\\\" for one within the string.  It frees the token of some sizeof() twice, and
- * those of the kernel's formats are numbers by now.
+ * True if libtraceevent may crash while it parses the text from @begin on, or sees other strings
+ * than this file.  A character as '"' would begin a string here; libtraceevent reads characters as
+ * 0 anyway.  It takes the last quote of "\\" for one within the string.  It frees the token of
+ * some sizeof() twice; those of the kernel's formats are numbers by now.
  */
 static bool may_crash(const char *begin)
 {
