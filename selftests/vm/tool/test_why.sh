@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_why.sh - "tracebuf why" names the known cause of a wait: a thread waits for another one,
-# which shares its CPU with a third; a container has used up its quota. If this fails, a user looks
-# at the wrong thread.
+# which shares its CPU with a third; a container has used up its quota; a lock's holder waits for a
+# job without a CPU; a file is written to a disk. If this fails, a user looks at the wrong thread.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -103,6 +103,8 @@ def of(*path, node=why["tree"]):
         return node["ns"]
     return sum(of(*path[1:], node=child) for child in node["children"]
                if path[0] in (key(child), child["text"]))
+def devices(node):
+    return {node.get("device")}.union(*map(devices, node["children"])) - {None}
 def sums(node):
     return all(sums(child) for child in node["children"]) and \
         (not node["children"] or node["ns"] == sum(c["ns"] for c in node["children"]))
@@ -213,6 +215,57 @@ quota()
 		grep -qa '10000 50000 /shop' quota.tbuf && ! grep -qa '900000 100000 /ample' quota.tbuf
 }
 
+# A process waits for a lock. The job of its holder has no CPU, because a real-time thread has it.
+in_job()
+{
+	for name in job burst; do
+		cat >$name.py <<END
+import ctypes, time
+ctypes.CDLL(None).prctl(15, b"$name", 0, 0, 0)
+end = time.process_time() + $([ $name = job ] && echo 0.1 || echo 0.4)
+while time.process_time() < end:
+    pass
+END
+	done
+	tracebuf record -b 256 -o job.tbuf -- sh -c '
+		taskset -c 0 flock jobs sh -c ": >locked; exec python3 -S job.py" &
+		until [ -e locked ]; do sleep 0.01; done
+		chrt -f 10 taskset -c 0 python3 -S burst.py &
+		taskset -c 1 flock jobs true
+		wait' && tracebuf verify job.tbuf
+}
+
+job()
+{
+	holds_of "--comm flock job.tbuf" 'sums(why["tree"])' \
+		'of("blocked in flock", "of jobs", "woken flock", "blocked in wait4", "woken job", "waits",
+		    "runs burst") > 0.35e9' \
+		'of("blocked in flock", "of jobs", "woken flock") > 0.9 * of("blocked in flock")'
+}
+
+# A program writes a file to a disk, and waits until it is there.
+in_sync()
+{
+	modprobe -q loop
+	modprobe -q ext4
+	truncate -s 32M disk.img && mke2fs -q -F -t ext4 disk.img && mkdir m &&
+		mount -o loop disk.img m && mountpoint -d m >device || return
+	tracebuf record -b 256 -o sync.tbuf -- dd if=/dev/zero of=m/x bs=64k count=16 conv=fsync &&
+		tracebuf verify sync.tbuf
+	recorded=$?
+	umount m
+	rm disk.img
+	return "$recorded"
+}
+
+# All of it is for the file, and each request that ended a wait is one to its disk.
+fsync()
+{
+	holds_of "--comm dd sync.tbuf" 'sums(why["tree"])' 'of("blocked in fsync") > 0' \
+		'of("blocked in fsync", "of m/x") == of("blocked in fsync")' \
+		"devices(why['tree']) == {'$(cat device)'}"
+}
+
 text()
 {
 	tracebuf why --comm asker chain.tbuf >said && grep -q 'until worker-[0-9]* woke it' said &&
@@ -235,7 +288,7 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 4 9
+plan 6 11
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
@@ -243,6 +296,8 @@ check "record" record
 check "record a container" in_cgroup
 check "record a lock" in_lock
 check "record a lock on a file that was open before" open_before
+check "record a lock whose holder has no CPU" in_job
+check "record an fsync" in_sync
 ! in_guest || rmmod tracebuf_events tracebuf
 judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
@@ -251,6 +306,8 @@ judge "only during the slices of a program" slices
 judge "the quota of a container" quota
 judge "the file that a lock is on" lock
 judge "a file that was open before the recording" early_lock
+judge "a lock: back to what takes the CPU of its holder's job" job
+judge "an fsync: the file, and the disk" fsync
 judge "as text" text
 judge "report finds who had no CPU" found
 finish
