@@ -37,11 +37,20 @@ static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap 
 	return spans_add(a->missing, first, tb_trace_ns(a->trace, lost->last, a->base));
 }
 
-/* Headers of the first and the last block of a CPU so far; @number: of the last block */
+/*
+ * Copies of the headers of the first and the last block of a CPU so far, if there are @any: reading
+ * an old one again would make its pages resident again.  @number: of the last block
+ */
 struct edges {
-	const struct tb_block *first, *last;
+	struct tb_block first, last;
 	size_t number;
+	bool any;
 };
+
+static const struct tb_block *last_of(const struct edges *edges)
+{
+	return edges->any ? &edges->last : NULL;
+}
 
 /* True if there may be a gap between @last, the last block so far, and @next */
 static bool may_lose(const struct tb_block *last, const struct tb_block *next)
@@ -54,16 +63,17 @@ static bool may_lose(const struct tb_block *last, const struct tb_block *next)
 static int ask_block(const struct ahead *a, const struct tb_block *block, size_t number,
 		     struct edges *edges)
 {
-	bool ask = may_lose(edges->last, block);
+	bool ask = may_lose(last_of(edges), block);
 	const struct tb_gap *gap;
 	struct tb_walk walk;
 
-	if (!edges->first || block->sequence < edges->first->sequence)
-		edges->first = block;
-	if (!edges->last || block->sequence >= edges->last->sequence) {
-		edges->last = block;
+	if (!edges->any || block->sequence < edges->first.sequence)
+		edges->first = *block;
+	if (!edges->any || block->sequence >= edges->last.sequence) {
+		edges->last = *block;
 		edges->number = number;
 	}
+	edges->any = true;
 	if (!ask)
 		return 0;
 	block = tb_trace_block(a->trace, number, NULL, NULL);
@@ -102,7 +112,7 @@ static bool lacks_blocks(const struct tb_totals *totals, const struct tb_block *
  */
 static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct edges *edges)
 {
-	const struct tb_block *last = edges->last;
+	const struct tb_block *last = last_of(edges);
 	const struct tb_totals *snapshot = tb_trace_snapshot(a->trace, cpu);
 	const struct tb_totals *totals = tb_trace_totals(a->trace, cpu);
 	uint64_t end = last ? last->time_start : 0;
@@ -129,9 +139,10 @@ static uint64_t end_of(const struct ahead *a, unsigned int cpu, const struct edg
 }
 
 /* The time from which on the trace has them.  The first block is number 0 if the file has all */
-static uint64_t begin_of(const struct ahead *a, const struct tb_block *first)
+static uint64_t begin_of(const struct ahead *a, const struct edges *edges)
 {
-	return first && first->sequence ? tb_trace_ns(a->trace, first->time_start, a->base) : 0;
+	return edges->any && edges->first.sequence ?
+	       tb_trace_ns(a->trace, edges->first.time_start, a->base) : 0;
 }
 
 bool spans_selects_switches(const struct tb_trace *trace, unsigned int change)
@@ -163,11 +174,11 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 	if (!spans->cpus)
 		result = -ENOMEM;
 	for (cpu = 0; !result && cpu < cpus; cpu++) {
-		result = ask_totals(&a, cpu, edges[cpu].last);
+		result = ask_totals(&a, cpu, last_of(&edges[cpu]));
 		spans->cpus[cpu] = (struct cpu_span){
-			.begin = begin_of(&a, edges[cpu].first),
+			.begin = begin_of(&a, &edges[cpu]),
 			.end = end_of(&a, cpu, &edges[cpu]),
-			.any = edges[cpu].last || tb_trace_totals(trace, cpu),
+			.any = edges[cpu].any || tb_trace_totals(trace, cpu),
 		};
 		spans->nr_cpus = cpu + 1;
 	}

@@ -448,6 +448,29 @@ result $? "300000 different stacks: all exported, in little memory"
 result $? "two million events: all exported, in order, in little memory"
 sed 's/^/# events, out of order: /' out
 
+# No command keeps the 64 MB in memory, pages of the mapped file included; but for why, which needs
+# what all threads did.
+cat >resident.py <<'END'
+import resource, subprocess, sys
+tool, limit = sys.argv[1], 32 << 10         # KiB
+for command in sys.argv[2:]:
+    subprocess.run([tool, *command.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    if most > limit:
+        print(f"{command}: {most} KiB")
+        sys.exit(1)
+END
+for format in perfetto fxt json jsonl csv; do
+	set -- "$@" "export -q --format $format -o big.out big.tbuf"
+done
+python3 -B resident.py "$TRACEBUF" "$@" "print big.tbuf" "verify big.tbuf" "report big.tbuf" \
+	"query big.tbuf syscalls" "diff big.tbuf big.tbuf" "list big.tbuf" \
+	"flamegraph -o big.out big.tbuf" "pack -q -o big.tbz big.tbuf" \
+	"unpack -q -o big.plain big.tbz" >out
+result $? "a file of 64 MB: no command has more than 32 MiB resident"
+sed 's/^/# /' out
+rm -f big.out big.tbz big.plain
+
 # ---- Perfetto itself ----
 
 judge=${TRACE_PROCESSOR:-$(command -v trace_processor_shell ||

@@ -568,7 +568,7 @@ const struct tb_block *tb_trace_header(const struct tb_trace *trace, size_t inde
 				       uint64_t *offset, unsigned int *recording)
 {
 	const struct tb_block *block;
-	uint64_t at, next, number, hint;
+	uint64_t at, next, number, hint, before;
 
 	if (index >= trace->nr_blocks)
 		return NULL;
@@ -585,6 +585,11 @@ const struct tb_block *tb_trace_header(const struct tb_trace *trace, size_t inde
 	} while (block && number++ < index);
 	if (!block)
 		return NULL;
+	/* a caller that goes through all headers leaves pages behind */
+	before = (hint & UINT32_MAX) << TB_BLOCK_LOG2_MIN;
+	if (before / TB_RESIDENT != at / TB_RESIDENT)
+		tb_trace_forget(trace, before - before % TB_RESIDENT,
+				before - before % TB_RESIDENT + TB_RESIDENT);
 	if (index <= UINT32_MAX && at >> TB_BLOCK_LOG2_MIN <= UINT32_MAX)
 		atomic_store_explicit(&((struct tb_trace *)trace)->hint,
 				      HINT(index, at), memory_order_relaxed);

@@ -57,6 +57,7 @@ const struct command cmd_unpack = {
 /**
  * struct job - a conversion
  * @data, @size: mapping of the input
+ * @left: beginning of the input that leave_behind() keeps
  * @written: bytes of the output
  * @events: events in rolling blocks
  */
@@ -67,6 +68,7 @@ struct job {
 	const unsigned char *data;
 	size_t size;
 	struct output output;
+	size_t left;
 	uint64_t written, events;
 };
 
@@ -155,6 +157,15 @@ static size_t frame_content(struct job *job, const unsigned char *data, size_t s
 	return used ? used : size < FRAME ? size : FRAME;
 }
 
+/* The input before @at is not needed any more */
+static void leave_behind(struct job *job, size_t at)
+{
+	if (at - job->left < 2 * FRAME)
+		return;
+	madvise((char *)(uintptr_t)job->data + job->left, 2 * FRAME, MADV_DONTNEED);
+	job->left += 2 * FRAME;
+}
+
 static int pack_all(struct job *job)
 {
 	struct tb_packer *packer = tb_packer_open(LEVEL);
@@ -164,6 +175,7 @@ static int pack_all(struct job *job)
 	int status = EXIT_FINE;
 
 	for (at = 0; !status && at < job->size; at += content) {
+		leave_behind(job, at);
 		content = frame_content(job, job->data + at, job->size - at);
 		/* pack a copy: another program may change the file meanwhile */
 		if (blocks)
@@ -223,8 +235,10 @@ static int unpack_all(struct job *job)
 	int status = unpacker && blocks ? EXIT_FINE : complain("out of memory");
 	size_t at, bytes = 0;
 
-	for (at = 0; !status && at < job->size; at += bytes)
+	for (at = 0; !status && at < job->size; at += bytes) {
+		leave_behind(job, at);
 		status = unpack_piece(job, unpacker, at, blocks, &bytes);
+	}
 	free(blocks);
 	tb_unpacker_close(unpacker);
 	return status;

@@ -31,9 +31,14 @@ const struct query_named query_named[] = {
 	  "  FROM run_slices WHERE tid GROUP BY pid, tid ORDER BY sum(duration) DESC, tid LIMIT 25",
 	  "run_slices" },
 	{ "cpus", "how long each CPU was busy, which means that it ran a task, and how long in interrupts",
+	  "WITH runs AS (\n"
+	  "  SELECT cpu, start, CASE WHEN whole OR duration THEN start + duration ELSE\n"
+	  "         ifnull(lead(start) OVER (PARTITION BY cpu ORDER BY start), start + duration) END AS finish\n"
+	  "    FROM all_slices WHERE kind = 'run'),\n"
+	  "known AS MATERIALIZED (SELECT cpu, sum(finish - start) AS ns FROM runs GROUP BY cpu)\n"
 	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"
 	  "       round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
-	  "             (SELECT -total(step * time) FROM run_edges AS e WHERE e.cpu = slices.cpu), 1) AS percent,\n"
+	  "             (SELECT ns FROM known WHERE known.cpu = slices.cpu), 1) AS percent,\n"
 	  "       sum(kind = 'run') AS runs,\n"
 	  "       round(sum(CASE WHEN kind = 'irq' THEN duration END) / 1e6, 3) AS irq_ms,\n"
 	  "       round(sum(CASE WHEN kind = 'softirq' THEN duration END) / 1e6, 3) AS softirq_ms\n"
