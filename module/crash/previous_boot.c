@@ -435,6 +435,9 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 		block = tb_previous_load(v, i);
 		if (!block || !tb_previous_fits(v, block))
 			continue;
+		/* the CPU may be offline now */
+		if (tb_recording_add_ring(p, block->cpu))
+			continue;
 		index = last && last->cpu == block->cpu ? index + 1 : 0;
 		r = per_cpu_ptr(p->rings, block->cpu);
 		/* the ring has no buffer left: drop the block */

@@ -159,6 +159,7 @@ int tb_region_init(const char *what)
 		pr_err("tracebuf: memory=%s: not whole pages\n", what);
 		return -EINVAL;
 	}
+	/* a named range is the kernel's RAM, which modules cannot claim: docs/recover.md warns */
 	if (isdigit(*what))
 		err = tb_region_claim(what, start, bytes);
 	if (!err)

@@ -94,6 +94,13 @@ static void tb_free_header(struct tb_mem *header)
 	tb_mem_free(header);
 }
 
+static void tb_ring_memory_free(struct tb_ring_memory *m)
+{
+	tb_mem_free(&m->mem);
+	tb_free_header(&m->header);
+	kvfree(m->bufs);
+}
+
 /**
  * tb_memory_free() - free what tb_memory_alloc() or tb_memory_swap() left in @m
  * @m: the memory; all zero is allowed
@@ -104,11 +111,8 @@ void tb_memory_free(struct tb_memory *m)
 {
 	unsigned int cpu;
 
-	for (cpu = 0; m->rings && cpu < nr_cpu_ids; cpu++) {
-		tb_mem_free(&m->rings[cpu].mem);
-		tb_free_header(&m->rings[cpu].header);
-		kvfree(m->rings[cpu].bufs);
-	}
+	for (cpu = 0; m->rings && cpu < nr_cpu_ids; cpu++)
+		tb_ring_memory_free(&m->rings[cpu]);
 	kvfree(m->rings);
 	tb_durable_free(&m->durable);
 }
@@ -158,11 +162,16 @@ int tb_memory_alloc(struct tb_memory *m, const char *name, const struct tb_confi
 			region ? "reserved " : "", c->durable_kib);
 		return -ENOMEM;
 	}
-	/* offline CPUs, too: a CPU that comes online then records at once */
 	for_each_cpu(cpu, cpus)
 		if (tb_ring_memory_alloc(&m->rings[cpu], c, cpu, region))
 			return -ENOMEM;
 	return 0;
+}
+
+/* Return the bytes of a ring's buffers. */
+u64 tb_memory_ring_bytes(const struct tb_config *c)
+{
+	return (u64)c->buffers * c->elements * TB_ELEMENT_SIZE;
 }
 
 static void tb_ring_use(struct tb_provider *p, unsigned int cpu)
@@ -184,6 +193,34 @@ static void tb_ring_use(struct tb_provider *p, unsigned int cpu)
 	r->provider = p->id;
 	r->owner = p;
 	r->header = tb_mem_block(&m->header, 0);
+}
+
+/**
+ * tb_memory_add() - allocate the ring of another CPU
+ * @p: the provider, with memory
+ * @cpu: the CPU, without a ring and not online
+ *
+ * Context: process, under read_lock.
+ * Return: 0; -ENOMEM: nothing has changed.
+ */
+int tb_memory_add(struct tb_provider *p, unsigned int cpu)
+{
+	u64 charged = p->charged, bytes = p->durable.region ? 0 : tb_memory_ring_bytes(&p->config);
+	struct tb_ring_memory m = { };
+
+	lockdep_assert_held(&p->read_lock);
+	if (tb_memory_charge(p, charged + bytes, true))
+		return -ENOMEM;
+	if (tb_ring_memory_alloc(&m, &p->config, cpu, p->durable.region)) {
+		tb_ring_memory_free(&m);
+		tb_memory_charge(p, charged, false);
+		return -ENOMEM;
+	}
+	mutex_lock(&p->map_lock);
+	p->memory[cpu] = m;
+	tb_ring_use(p, cpu);
+	mutex_unlock(&p->map_lock);
+	return 0;
 }
 
 /**

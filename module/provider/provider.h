@@ -61,7 +61,8 @@ struct tb_session;
  * @state: enum tb_state
  * @starting: the state is RUNNING, but not all probes are attached; under read_lock
  * @reason: enum tb_reason, why it is not running
- * @cpus: CPUs that it records
+ * @wanted: CPUs that it records; those that were never online have no ring
+ * @cpus: CPUs that have a ring; it only grows while the memory stays; under read_lock
  * @config: the configuration, with all defaults filled in
  * @clock: the trace clock
  * @generation: number of the recording
@@ -136,6 +137,7 @@ struct tb_provider {
 	u32 state;
 	bool starting;
 	u32 reason;
+	struct cpumask wanted;
 	struct cpumask cpus;
 	struct tb_config config;
 	struct tb_clock clock;
@@ -224,6 +226,8 @@ int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
 void tb_memory_free(struct tb_memory *m);
 int tb_memory_alloc(struct tb_memory *m, const char *name, const struct tb_config *c,
 		    const struct cpumask *cpus, bool region);
+u64 tb_memory_ring_bytes(const struct tb_config *c);
+int tb_memory_add(struct tb_provider *p, unsigned int cpu);
 int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_config *c,
 		   const struct cpumask *cpus);
 int tb_provider_grow(struct tb_provider *p, u32 slots);

@@ -80,33 +80,30 @@ static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)
 }
 
 /**
- * tb_header_reset() - fill in the headers for an empty recording
- * @p: the provider, with memory, not recording
+ * tb_header_reset() - fill in the header of a ring for an empty recording
+ * @p: the provider, with memory
+ * @cpu: the ring's CPU, which does not record
  *
  * Context: process, under read_lock.
  */
-void tb_header_reset(struct tb_provider *p)
+void tb_header_reset(struct tb_provider *p, unsigned int cpu)
 {
+	struct tb_ring_header *h = per_cpu_ptr(p->rings, cpu)->header;
 	bool oneshot = p->config.mode == TB_MODE_ONESHOT;
 	u32 bytes = tb_header_bytes(p->config.buffers);
-	unsigned int cpu;
 
 	lockdep_assert_held(&p->read_lock);
-	for_each_cpu(cpu, &p->cpus) {
-		struct tb_ring_header *h = per_cpu_ptr(p->rings, cpu)->header;
-
-		memset(h, 0, bytes);
-		h->version = TB_RING_VERSION;
-		h->buffering_mode = p->config.mode;
-		h->nr = p->config.buffers;
-		h->header_size = bytes;
-		h->rolling_size = (u64)tb_provider_buffer_bytes(p) * (oneshot ? h->nr : 1);
-		h->cpu = cpu;
-		h->provider = p->id;
-		tb_header_sizes(p, h);
-		/* the magic after all else: pairs with programs that read the mapping */
-		smp_store_release(&h->magic, TB_RING_MAGIC);
-	}
+	memset(h, 0, bytes);
+	h->version = TB_RING_VERSION;
+	h->buffering_mode = p->config.mode;
+	h->nr = p->config.buffers;
+	h->header_size = bytes;
+	h->rolling_size = (u64)tb_provider_buffer_bytes(p) * (oneshot ? h->nr : 1);
+	h->cpu = cpu;
+	h->provider = p->id;
+	tb_header_sizes(p, h);
+	/* the magic after all else: pairs with programs that read the mapping */
+	smp_store_release(&h->magic, TB_RING_MAGIC);
 }
 
 /**

@@ -12,7 +12,7 @@
 
 struct tb_provider;
 
-void tb_header_reset(struct tb_provider *p);
+void tb_header_reset(struct tb_provider *p, unsigned int cpu);
 void tb_header_grown(struct tb_provider *p);
 void tb_header_end(struct tb_provider *p);
 

@@ -22,6 +22,7 @@
 #include "machine/compat.h"
 #include "provider/list.h"
 #include "provider/wake.h"
+#include "recording/recording.h"
 #include "save_channel.h"
 
 enum tb_save_channel_phase {
@@ -391,9 +392,12 @@ static int tb_save_channel_attach(struct tb_save_channel *c, struct tb_session *
 	int err;
 
 	lockdep_assert_held(&p->read_lock);
-	if (p->config.mode != TB_MODE_STREAMING || !cpumask_test_cpu(c->cpu, &p->cpus))
+	if (p->config.mode != TB_MODE_STREAMING)
 		return -EINVAL;
-	err = tb_session_attach(s);
+	/* also for a CPU that was never online: its blocks must go to the channel from the start */
+	err = tb_recording_add_ring(p, c->cpu);
+	if (!err)
+		err = tb_session_attach(s);
 	if (err)
 		return err;
 	if (!s->channels)

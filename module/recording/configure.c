@@ -72,8 +72,7 @@ static u32 tb_default_durable_max(const struct tb_config *c)
 
 static u64 tb_config_bytes(const struct tb_config *c, const struct cpumask *cpus)
 {
-	return (u64)c->buffers * c->elements * TB_ELEMENT_SIZE * cpumask_weight(cpus) +
-	       c->durable_kib * 1024ULL;
+	return tb_memory_ring_bytes(c) * cpumask_weight(cpus) + c->durable_kib * 1024ULL;
 }
 
 /*
@@ -108,9 +107,10 @@ static bool tb_config_busy(struct tb_provider *p, const struct tb_config *c,
 		 (c->mode == TB_MODE_STREAMING && cpumask_subset(&p->saved, cpus)));
 }
 
-/* Replace the memory, and empty it. */
+/* Replace the memory, and empty it.  @cpus: CPUs with a ring; @wanted: CPUs to record */
 static int tb_config_apply(struct tb_provider *p, struct tb_memory *m, const struct tb_config *c,
-			   const struct cpumask *cpus, const struct tb_clock *clock)
+			   const struct cpumask *cpus, const struct cpumask *wanted,
+			   const struct tb_clock *clock)
 {
 	int err;
 
@@ -119,20 +119,69 @@ static int tb_config_apply(struct tb_provider *p, struct tb_memory *m, const str
 	err = tb_config_busy(p, c, cpus) ? -EBUSY : tb_memory_swap(p, m, c, cpus);
 	if (err)
 		return err;
+	cpumask_copy(&p->wanted, wanted);
 	p->clock = *clock;
 	WRITE_ONCE(p->state, TB_STATE_IDLE);
 	tb_recording_reset(p);
 	return 0;
 }
 
+/* Allocate memory for the checked configuration @c, and apply it. */
+static int tb_config_allocate(struct tb_provider *p, const struct tb_config *c,
+			      const struct cpumask *wanted, const struct tb_clock *clock)
+{
+	struct cpumask *cpus = kzalloc(sizeof(*cpus), GFP_KERNEL);
+	struct tb_memory memory = { };
+	u64 charged, bytes;
+	bool region;
+	int err = 0;
+
+	lockdep_assert_held(&p->lock);
+	if (!cpus)
+		return -ENOMEM;
+	/* until the new rings are in use: a CPU that comes meanwhile would get none */
+	cpus_read_lock();
+	mutex_lock(&p->read_lock);
+	region = p->may_reserve && tb_region_usable();
+	/* reserved memory is one piece, and other CPUs get a ring when they come online */
+	if (region) {
+		cpumask_copy(cpus, wanted);
+	} else {
+		cpumask_or(cpus, cpu_online_mask, &p->saved);
+		cpumask_and(cpus, cpus, wanted);
+	}
+	charged = p->charged;
+	bytes = region ? 0 : tb_config_bytes(c, cpus);
+	if (tb_config_busy(p, c, cpus))
+		err = -EBUSY;
+	else if (!region)
+		err = tb_config_afford(p, c, cpus);
+	/* the larger charge first: reductions do not fail */
+	if (!err)
+		err = tb_memory_charge(p, max(charged, bytes), true);
+	mutex_unlock(&p->read_lock);
+	if (err)
+		goto out;
+
+	/* without read_lock, because queries take it */
+	err = tb_memory_alloc(&memory, p->name, c, cpus, region);
+	mutex_lock(&p->read_lock);
+	if (!err)
+		err = tb_config_apply(p, &memory, c, cpus, wanted, clock);
+	tb_memory_charge(p, err ? charged : bytes, false);
+	mutex_unlock(&p->read_lock);
+	tb_memory_free(&memory);
+out:
+	cpus_read_unlock();
+	kfree(cpus);
+	return err;
+}
+
 static int tb_configure_locked(struct tb_provider *p, const struct tb_config *config,
 			       const struct cpumask *cpus)
 {
 	struct tb_config c = *config;
-	struct tb_memory memory = { };
 	struct tb_clock clock;
-	u64 charged, bytes;
-	bool region;
 	int err;
 
 	lockdep_assert_held(&p->lock);
@@ -148,33 +197,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 	err = tb_config_check(&c);
 	if (!err)
 		err = tb_clock_choose(c.clock, &clock);
-	if (err)
-		return err;
-
-	mutex_lock(&p->read_lock);
-	region = p->may_reserve && tb_region_usable();
-	charged = p->charged;
-	bytes = region ? 0 : tb_config_bytes(&c, cpus);
-	if (tb_config_busy(p, &c, cpus))
-		err = -EBUSY;
-	else if (!region)
-		err = tb_config_afford(p, &c, cpus);
-	/* the larger charge first: reductions do not fail */
-	if (!err)
-		err = tb_memory_charge(p, max(charged, bytes), true);
-	mutex_unlock(&p->read_lock);
-	if (err)
-		return err;
-
-	/* without read_lock, because queries take it */
-	err = tb_memory_alloc(&memory, p->name, &c, cpus, region);
-	mutex_lock(&p->read_lock);
-	if (!err)
-		err = tb_config_apply(p, &memory, &c, cpus, &clock);
-	tb_memory_charge(p, err ? charged : bytes, false);
-	mutex_unlock(&p->read_lock);
-	tb_memory_free(&memory);
-	return err;
+	return err ?: tb_config_allocate(p, &c, cpus, &clock);
 }
 
 /**
@@ -209,7 +232,7 @@ static void tb_provider_move(struct tb_provider *p)
 	lockdep_assert_held(&p->lock);
 	if (p->state == TB_STATE_RUNNING)
 		return;
-	err = tb_configure_locked(p, &p->config, &p->cpus);
+	err = tb_configure_locked(p, &p->config, &p->wanted);
 	if (err)
 		pr_warn("tracebuf: %s: not moved into reserved memory (%d): the next boot will not find this recording\n",
 			p->name, err);
@@ -344,6 +367,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 		q->durable_size = (u64)p->durable.nr_slots * TB_DURABLE_SLOT;
 		q->durable_lost = p->durable_lost;
 		q->full = tb_provider_full(p);
+		q->nr_rings = cpumask_weight(&p->cpus);
 		q->map_bytes = q->durable_offset + q->durable_bytes;
 		q->max_event = tb_provider_max_event(p);
 	}
@@ -443,7 +467,7 @@ int tb_provider_init(struct tb_provider *p, const char *name)
 	mutex_init(&p->map_lock);
 	INIT_LIST_HEAD(&p->node);
 	kref_init(&p->ref);
-	cpumask_copy(&p->cpus, cpu_possible_mask);
+	cpumask_copy(&p->wanted, cpu_possible_mask);
 	tb_recording_init(p);
 	tb_wake_init(p);
 	tb_trigger_init(p);

@@ -34,6 +34,63 @@ static void tb_recording_forget(struct tb_provider *p)
 		((struct tb_block *)tb_durable_address(&p->durable, at))->magic = 0;
 }
 
+/* Empty a ring whose CPU does not record.  @recording: random number of the recording. */
+static void tb_recording_reset_ring(struct tb_provider *p, unsigned int cpu, u64 now,
+				    u64 recording)
+{
+	struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
+
+	lockdep_assert_held(&p->read_lock);
+	r->watermark = max_t(u32, p->config.elements * p->config.watermark / 100,
+			     TB_BLOCK_FIRST_ELEMENT + 1);
+	r->raw_clock = p->clock.raw;
+	r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
+	r->recording = recording;
+	/* slow: touches each buffer */
+	tb_ring_reset(r, now);
+	r->paused = tb_sleep_pauses(p);
+	tb_header_reset(p, cpu);
+}
+
+/**
+ * tb_recording_add_ring() - make the ring of a CPU that has none yet
+ * @p: the provider
+ * @cpu: the CPU
+ *
+ * Context: process, under read_lock.  A CPU comes online only after tb_cpu_coming() had the lock.
+ * Return: 0; -EINVAL the provider does not record this CPU, or has no memory yet, or had none for
+ * the ring before the CPU came online; -ENOMEM.
+ */
+int tb_recording_add_ring(struct tb_provider *p, unsigned int cpu)
+{
+	int err;
+
+	lockdep_assert_held(&p->read_lock);
+	if (!p->allocated || !cpumask_test_cpu(cpu, &p->wanted))
+		return -EINVAL;
+	if (cpumask_test_cpu(cpu, &p->cpus))
+		return 0;
+	/* its writers use the ring without a lock */
+	if (cpu_online(cpu))
+		return -EINVAL;
+	err = tb_memory_add(p, cpu);
+	if (err) {
+		pr_warn("tracebuf: %s: CPU %u is not recorded: no memory for its ring\n", p->name,
+			cpu);
+		return err;
+	}
+	tb_recording_reset_ring(p, cpu, tb_clock_read(p->clock.raw), p->durable.recording);
+	/* it joins a snapshot without blocks, and frozen rings as one that overwrites nothing */
+	if (p->snapshot)
+		tb_ring_begin_snapshot(per_cpu_ptr(p->rings, cpu));
+	if (READ_ONCE(p->trigger.state) > TB_TRIGGER_ARMED)
+		per_cpu_ptr(p->rings, cpu)->overwrite_last = 0;
+	/* the ring before its bit: irq_works and probes read the mask without a lock */
+	smp_wmb();
+	cpumask_set_cpu(cpu, &p->cpus);
+	return 0;
+}
+
 /**
  * tb_recording_reset() - empty the rings and the durable buffer
  * @p: the provider, with memory; no writer records into it
@@ -50,16 +107,7 @@ void tb_recording_reset(struct tb_provider *p)
 	lockdep_assert_held(&p->lock);
 	lockdep_assert_held(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus) {
-		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
-
-		r->watermark = max_t(u32, p->config.elements * p->config.watermark / 100,
-				     TB_BLOCK_FIRST_ELEMENT + 1);
-		r->raw_clock = p->clock.raw;
-		r->overwrite = p->config.policy == TB_POLICY_OVERWRITE;
-		r->recording = recording;
-		/* slow: touches each buffer */
-		tb_ring_reset(r, now);
-		r->paused = tb_sleep_pauses(p);
+		tb_recording_reset_ring(p, cpu, now, recording);
 		cond_resched();
 	}
 	while (tb_thread_queue_peek(&p->threads))
@@ -68,7 +116,6 @@ void tb_recording_reset(struct tb_provider *p)
 	if (p->durable.region)
 		tb_recording_forget(p);
 	tb_durable_reset(&p->durable, p->clock.raw, p->id, recording);
-	tb_header_reset(p);
 	tb_select_forget(p);
 	tb_rule_reset(p);
 	p->nr_exits = 0;
@@ -375,7 +422,7 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 		tb_channels_scrape(p, false);
 	cpus_read_lock();
 	mutex_lock(&p->read_lock);
-	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus))))
+	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->wanted))))
 		err = -EINVAL;
 	else if (p->allocated)
 		tb_provider_flush_cpus(p, cpu < 0 ? NULL : cpumask_of(cpu));

@@ -23,8 +23,14 @@ static int tb_hotplug_state;
 
 static int tb_cpu_coming(unsigned int cpu, struct hlist_node *node)
 {
+	struct tb_provider *p = hlist_entry(node, struct tb_provider, hotplug);
+
 	/* only queues a work, which makes the counters once the CPU is online */
-	tb_counters_online(&hlist_entry(node, struct tb_provider, hotplug)->counters);
+	tb_counters_online(&p->counters);
+	/* without memory the CPU comes nevertheless, and is not recorded; the log says so */
+	mutex_lock(&p->read_lock);
+	tb_recording_add_ring(p, cpu);
+	mutex_unlock(&p->read_lock);
 	return 0;
 }
 

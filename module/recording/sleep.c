@@ -33,12 +33,12 @@ static struct tb_clock_sync tb_sleep_halted;
  * tb_sleep_pauses() - test whether a recording that starts now must pause at once
  * @p: its provider
  *
- * Context: process, under lock.
+ * Context: process, under read_lock.
  * Return: true if it must.
  */
 bool tb_sleep_pauses(const struct tb_provider *p)
 {
-	lockdep_assert_held(&p->lock);
+	lockdep_assert_held(&p->read_lock);
 	/* providers resume one after the other: this one may still be halted */
 	return p->clock.raw == TB_TICKS_HALTED || (READ_ONCE(tb_sleep_near) && p->clock.raw);
 }
@@ -51,9 +51,12 @@ static void tb_sleep_pause(struct tb_provider *p, void *data)
 	unsigned int cpu;
 
 	mutex_lock(&p->lock);
+	/* a ring that is added is either among these, or sees tb_sleep_near */
+	mutex_lock(&p->read_lock);
 	if (p->allocated && p->clock.raw)
 		for_each_cpu(cpu, &p->cpus)
 			WRITE_ONCE(per_cpu_ptr(p->rings, cpu)->paused, 1);
+	mutex_unlock(&p->read_lock);
 	mutex_unlock(&p->lock);
 }
 

@@ -5,6 +5,7 @@
  * user left out is recorded.
  */
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #include "tbtest.h"
 
@@ -265,19 +266,42 @@ TEST_DEV(hotplug, circular_under_load)
 
 /* ---- offline at configure and start ------------------------------------ */
 
+/* A load would kill the test. */
+static bool is_readable(const void *at)
+{
+	char to;
+	struct iovec out = { &to, 1 }, in = { (void *)at, 1 };
+
+	return process_vm_readv(getpid(), &out, 1, &in, 1, 0) == 1;
+}
+
 TEST_DEV(hotplug, offline_at_configure_and_start)
 {
+	struct tb_query q;
 	struct fired f;
+	size_t bytes;
+	char *at;
 
 	follow(&f, &self->s);
 	ASSERT_TRUE(set_online(1, false));
 	ASSERT_EQ(0, tb_configure(self->fd, 0, 0, 4, ELEMENTS));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(1, q.nr_rings);
+	at = tb_map(self->fd, &bytes);
+	ASSERT_NE(MAP_FAILED, at);
+	/* the mapping has a hole where the ring of CPU 1 is missing */
+	EXPECT_FALSE(is_readable(at + q.ring_stride));
 	ASSERT_EQ(1, tb_enable(self->fd, FIRE_EVENT));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
 	EXPECT_EQ(0, tb_flush(self->fd, 1));
 	fire(0, 3);
-	/* CPU 1 has its ring at once */
+	/* CPU 1 gets its ring before it comes, and the mapping shows it */
 	ASSERT_TRUE(set_online(1, true));
+	ASSERT_EQ(0, tb_query(self->fd, &q));
+	EXPECT_EQ(2, q.nr_rings);
+	EXPECT_TRUE(is_readable(at + q.ring_stride));
+	EXPECT_EQ(1, ((struct tb_ring_header *)(at + q.ring_stride))->cpu);
+	ASSERT_EQ(0, munmap(at, bytes));
 	ASSERT_TRUE(fire_on_1(0, 7));
 	ASSERT_TRUE(set_online(1, false));
 	EXPECT_EQ(0, tb_stop(self->fd));

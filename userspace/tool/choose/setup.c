@@ -140,10 +140,14 @@ int setup_check(const struct command *command, const struct setup *setup)
 
 /* ---- configuring ---- */
 
-static void possible_cpus(char *text, size_t size)
+/* Read a list of CPUs: "possible", "online" */
+static void read_cpus(const char *which, char *text, size_t size)
 {
-	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+	char name[64];
+	FILE *file;
 
+	snprintf(name, sizeof(name), "/sys/devices/system/cpu/%s", which);
+	file = fopen(name, "re");
 	if (!file || !fgets(text, (int)size, file))
 		snprintf(text, size, "?");
 	text[strcspn(text, "\n")] = 0;
@@ -158,7 +162,7 @@ static int check_possible_cpus(const struct setup *setup)
 	char text[256];
 	unsigned int i;
 
-	possible_cpus(text, sizeof(text));
+	read_cpus("possible", text, sizeof(text));
 	if (parse_cpus(text, NULL, &possible))
 		return EXIT_FINE;
 	for (i = 0; i < CPUS_MAX; i++)
@@ -225,20 +229,19 @@ static int setup_failed(struct tb_device *device, const struct setup *setup,
 	return complain("cannot configure: %s", strerror(-result));
 }
 
-static unsigned int count_rings(struct tb_device *device, const struct setup *setup)
+/* Count the chosen CPUs that are online: these get a ring at once */
+static unsigned int count_online(struct tb_device *device, const struct setup *setup)
 {
-	struct cpu_bits possible;
+	struct cpu_bits online;
 	struct tb_query query;
 	unsigned int i, count = 0;
-	char text[256];
+	char text[4096];
 
-	if (setup->cpu_list)
-		return count_chosen_cpus(setup, 0);
-	possible_cpus(text, sizeof(text));
-	if (parse_cpus(text, NULL, &possible))
+	read_cpus("online", text, sizeof(text));
+	if (parse_cpus(text, NULL, &online))
 		return tb_device_query(device, &query) < 0 ? 1 : query.nr_cpus;
 	for (i = 0; i < CPUS_MAX; i++)
-		count += has_cpu(&possible, i);
+		count += has_cpu(&online, i) && (!setup->cpu_list || has_cpu(&setup->cpus, i));
 	return count;
 }
 
@@ -256,7 +259,7 @@ void setup_size(struct tb_device *device, struct setup *setup, struct sizes_for 
 
 	if (config->buffers || config->elements || config->watermark)
 		return;
-	purpose.cpus = count_rings(device, setup);
+	purpose.cpus = count_online(device, setup);
 	purpose.streaming = !config->mode || config->mode == TB_MODE_STREAMING;
 	setup->sizes = setup->wanted = sizes_here(&purpose);
 	setup->purpose = purpose;
@@ -268,6 +271,7 @@ void setup_size(struct tb_device *device, struct setup *setup, struct sizes_for 
 
 int setup_apply(struct tb_device *device, struct setup *setup)
 {
+	struct tb_query query;
 	int result;
 
 	if (setup->cpu_list) {
@@ -282,7 +286,7 @@ int setup_apply(struct tb_device *device, struct setup *setup)
 	}
 	if (result < 0)
 		return setup_failed(device, setup, result);
-	setup->rings = count_rings(device, setup);
+	setup->rings = tb_device_query(device, &query) < 0 ? 0 : query.nr_rings;
 	if (setup->sized && (setup->sizes.cpu != setup->wanted.cpu ||
 			     setup->sizes.buffer != setup->wanted.buffer))
 		note("warning: the kernel does not have %" PRIu64 " KiB for each CPU in contiguous pieces of %" PRIu64 " KiB: each has %" PRIu64 " KiB in pieces of %" PRIu64 " KiB",

@@ -10,7 +10,7 @@
 
 /**
  * struct sizes_for - the purpose of a recording, and its machine
- * @cpus: number of CPUs with a ring
+ * @cpus: number of CPUs that get a ring at once
  * @streaming: a reader runs during the recording
  * @live: the reader needs blocks soon
  * @file_bytes: size of the files; 0: any

@@ -120,7 +120,7 @@ void show_query(const struct tb_query *query)
 		printf("buffers    %u per CPU of %u elements (%.1f MiB on %u CPUs)\n",
 		       query->buffers, query->elements,
 		       (double)query->buffer_bytes * query->buffers *
-		       query->nr_cpus / (1 << 20), query->nr_cpus);
+		       query->nr_rings / (1 << 20), query->nr_rings);
 		printf("durable    %" PRIu64 " of %" PRIu64 " KiB used, may grow to %" PRIu64
 		       " KiB, %" PRIu64 " records lost\n",
 		       (uint64_t)query->durable_used / 1024,
