@@ -31,8 +31,8 @@
 #define TB_QUOTA_SHARE		4	/* the burst is the size of the ring divided by this */
 
 /*
- * A scrape holds it while it copies what all channels have published: at most their memory, which
- * `producers_per_user` and the quotas of memory limit, and at most what the rings take (their quota).
+ * A scrape holds it while it copies what all channels have published: at most their memory, and at
+ * most what the quotas of the rings let pass.
  */
 static DEFINE_MUTEX(tb_channels_lock);
 static LIST_HEAD(tb_channels_open);

@@ -843,7 +843,7 @@ struct tb_query {
 	__u64 durable_lost;	/* records that found no room there */
 	char  name[TB_PROVIDER_NAME_MAX];
 	__u32 full;		/* oneshot: rings that have no room any more */
-	__u32 nr_rings;		/* CPUs with a ring: those that were online since TB_IOC_CONFIGURE */
+	__u32 nr_rings;		/* CPUs that were online since TB_IOC_CONFIGURE have a ring */
 	__u64 reserved[3];
 };
 
