@@ -80,6 +80,16 @@ function ratio(i, value, name)
 	loss[losses] = $3 / 10
 }
 
+# the last run counts
+/^BENCH-MANY / {
+	sub(/^BENCH-MANY /, "")
+	many[$1] = sprintf("| %d | %d,000 | %.1f %% | %.1f %% | %d | %d |", $1, $2, $3 / 10, $4 / 10, $5, $6)
+	if (!($1 in place))
+		place[$1] = ++places
+	of[place[$1]] = $1
+	json("tracebuf", $1 " CPUs: recorder", $3 / 10, "% of a core")
+}
+
 /^BENCH-NOTE / {
 	sub(/^BENCH-NOTE /, "")
 	notes = notes "\n" $0 "\n"
@@ -116,6 +126,11 @@ END {
 			print "\n| case | events lost |\n|---|---:|"
 		printf "| %s | %.1f %% |\n", loss_case[i], loss[i]
 		json("tracebuf", loss_case[i] ": lost", loss[i], "%")
+	}
+	for (i = 1; i <= places; i++) {
+		if (i == 1)
+			print "\n| CPUs | events a second | recorder, of a core | all CPUs, of a core | recorded | lost |\n|---:|---:|---:|---:|---:|---:|"
+		print many[of[i]]
 	}
 	printf "%s", notes
 	exit n ? 0 : 1
