@@ -172,6 +172,75 @@ static void symbols_of_functions(void)
 	fx_free(&fx);
 }
 
+/*
+ * Fields that the kernel shows with %pS and the like get names, whatever their name: several in an
+ * event, but not addresses of programs. Readers show them by name.
+ */
+static void symbols_of_fields(void)
+{
+	static const struct fx_field fields[] = {
+		{ "where", "unsigned long", 0, 8, 0, 0, 0, 0 },
+		{ "size", "unsigned long", 8, 8, 0, 0, 0, 0 },
+		{ "parent", "void *", 16, 8, 0, 0, 0, 0 },
+		{ "ptr", "void *", 24, 8, 0, 0, 0, 0 },
+		{ "moved", "unsigned long", 32, 8, 0, 0, 0, 0 },
+		{ "node", "void *", 40, 8, 0, 0, 0, 0 },
+	}, bare[] = {
+		{ "call_site", "unsigned long", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "ip", "unsigned long", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+	};
+	static const char print[] =
+		"\"100%% of %-*lu, at %pS\" \" from %ps %p, (%pB) %pfwP %s\\\"%d\", 9, REC->size, "
+		"(void *)(REC->where), (void *)REC->parent, REC->ptr, (void *)(REC->moved - 4), "
+		"REC->node, __print_symbolic(REC->size, { 1, \"%pS,\" }), 3";
+	const uint64_t payload[6] = {
+		0xffffffff81000110, 1, 0xffffffff81000200, 0xffffffff81000300,
+		0xffffffff81000400, 0xffffffff81000500,
+	}, sites[2] = { 0xffffffff81000404, 0x55d012345678 };
+	struct addresses *symbols = NULL;
+	struct tb_cursor *cursor;
+	struct tb_trace *with;
+	struct tb_view view;
+	size_t bytes, at;
+	char text[512];
+	void *data;
+	struct fx fx;
+
+	fx_init(&fx, 10, 0);
+	fx_describe_print(&fx, 200, 0, "test", "shown", fields, 6, print);
+	fx_describe(&fx, 202, 0, "kmem", "kmalloc", bare, 2);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	fx_composite(&fx, 0, 200, 2, 0, payload, sizeof(payload));
+	fx_composite(&fx, 0, 202, 2, 0, sites, sizeof(sites));
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.durable.block), false);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), false);
+	/* not the pointer, nor what is computed, the node of the firmware, the program's address */
+	CHECK(symbols && symbols->kernel.used == 3);
+	put_kallsyms("ffffffff81000000 T first\nffffffff81000100 T second\n"
+		     "ffffffff81000200 t third\nffffffff81000300 t fourth\n"
+		     "ffffffff81000400 t fifth\nffffffff81000500 t sixth\n");
+	CHECK(!addresses_notes(symbols, 0, &data, &bytes));
+	at = fx_extend(&fx, bytes);
+	memcpy(fx.data + at, data, bytes);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &with, NULL));
+	CHECK(!tb_cursor_open(with, &cursor));
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	tb_view_print(with, &view, text, sizeof(text));
+	CHECK(!strcmp(text, "where=0xffffffff81000110(second+0x10) size=1 "
+			    "parent=0xffffffff81000200(third) ptr=0xffffffff81000300 "
+			    "moved=18446744071578846208 node=0xffffffff81000500"));
+	CHECK(tb_cursor_next(cursor, &view) == 1);
+	tb_view_print(with, &view, text, sizeof(text));
+	CHECK(!strcmp(text, "call_site=0xffffffff81000404(fifth+0x4) ip=0x55d012345678"));
+	tb_cursor_close(cursor);
+	tb_trace_close(with);
+	free(data);
+	addresses_free(symbols);
+	fx_free(&fx);
+}
+
 /* The recorder finds the file that this process has mapped at the address of a function. */
 static void mappings_of_stacks(void)
 {
@@ -219,6 +288,7 @@ static const struct test tests[] = {
 	{ "symbols: mappings of programs", mappings_of_stacks },
 	{ "symbols: of stacks", symbols_of_stacks },
 	{ "symbols: of functions in events", symbols_of_functions },
+	{ "symbols: of fields with addresses of code", symbols_of_fields },
 	{ "symbols: more than one block", many_symbols },
 };
 

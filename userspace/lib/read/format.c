@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "internal.h"
+#include "lib/function_field.h"
 #include "lib/utf8.h"
 
 static bool starts_with(const char *text, const char *start)
@@ -83,8 +84,10 @@ static uint8_t field_show(const struct tb_format *format,
 		return TB_SHOW_SOFTIRQ;
 	if (field->flags & TB_FIELD_HEX || strchr(field->type, '*'))
 		return TB_SHOW_HEX;
-	return field->flags & TB_FIELD_SIGNED ? TB_SHOW_SIGNED :
-	       TB_SHOW_UNSIGNED;
+	if (field->flags & TB_FIELD_SIGNED)
+		return TB_SHOW_SIGNED;
+	return field->width == sizeof(uint64_t) && is_function_field(format->print, field->name) ?
+	       TB_SHOW_HEX : TB_SHOW_UNSIGNED;
 }
 
 /* Note which fields tell something of threads */

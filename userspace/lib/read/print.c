@@ -180,17 +180,21 @@ static int put_data(struct writer *writer, const struct tb_view *view,
 	return 0;
 }
 
-/* "(name)" of the function of the kernel that begins at @address, if the trace has it */
+/* "(name)" or "(name+0x1f)" of the function of the kernel at @address, if the trace has it */
 static void put_function(struct writer *writer, const struct tb_trace *trace, uint64_t address)
 {
 	const char *name;
 	uint64_t offset;
 	size_t length;
 
-	if (tb_trace_symbol(trace, address, &name, &length, &offset) || offset)
+	if (tb_trace_symbol(trace, address, &name, &length, &offset))
 		return;
 	put_char(writer, '(');
 	put(writer, name, length);
+	if (offset) {
+		put_char(writer, '+');
+		put_hex(writer, offset);
+	}
 	put_char(writer, ')');
 }
 

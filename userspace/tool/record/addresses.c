@@ -2,8 +2,8 @@
 /*
  * Names for the addresses in a trace; see addresses.h.
  *
- * A hash table has the addresses in stacks, and the addresses of functions in events of timers and
- * work, which Perfetto shows by name.  At the end of a file with kernel addresses the recorder
+ * A hash table has the addresses in stacks, and the addresses of code in the fields of events, such
+ * as the function of a timer and the call site of an allocation.  At the end of a file with kernel addresses the recorder
  * reads /proc/kallsyms, and writes the functions that contain an address into notes.
  */
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "lib/function_field.h"
 #include "mappings.h"
 #include "notes.h"
 #include "tracebuf.h"
@@ -22,6 +23,7 @@
 #endif
 
 #define FUNCTION_MAX (4u << 20)		/* longer: the end of the function is not known */
+#define CODE_MAX     (1u << 18)		/* addresses in events that get names: 4 MiB at most */
 
 struct set {
 	uint64_t *slots;		/* open addressing; 0: free */
@@ -33,63 +35,67 @@ struct addresses {
 	uint16_t provider;
 };
 
+/* Fields of an event with addresses of code that get names; more have none */
+#define FIELDS_MAX 4
+
 /*
- * For each event number: 1 + the offset of a function's address in the event; 0: it has none.
+ * For each event number: 1 + the offsets of its addresses of code, up to the first 0.
  * Descriptions in durable blocks fill this table.  It is atomic and common to all threads, because
  * the descriptions may be read by another thread than the events.
  */
-static uint16_t function_fields[1 << 16];
+static uint16_t function_fields[1 << 16][FIELDS_MAX];
 static bool some_functions;		/* the table has an event */
 
-/* ---- events with the address of a function ---- */
+/* ---- events with addresses of code ---- */
 
-static bool is_function(const char *name)
-{
-	static const char *const names[] = { "function", "func", "shrink" };
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
-
-static void learn_function_field(const struct tb_walk *walk)
+static void learn_function_fields(const struct tb_walk *walk)
 {
 	const struct tb_event_desc *desc = walk->payload;
 	const struct tb_field *field;
-	const char *strings;
 	uint32_t i, found = 0;
+	const char *strings;
+	uint16_t *offsets;
 
 	if (walk->bytes < sizeof(*desc) ||
 	    walk->bytes - sizeof(*desc) < desc->nr_fields * sizeof(*field) + desc->strings ||
-	    !desc->strings)
+	    !desc->strings || desc->print >= desc->strings)
 		return;
 	field = (const struct tb_field *)(desc + 1);
 	strings = (const char *)(field + desc->nr_fields);
 	if (strings[desc->strings - 1])
 		return;
-	for (i = 0; i < desc->nr_fields && !found; i++, field++)
+	offsets = function_fields[desc->id];
+	for (i = 0; i < desc->nr_fields && found < FIELDS_MAX; i++, field++)
 		if (field->size == sizeof(uint64_t) && !field->count &&
 		    !(field->flags & TB_FIELD_BITS) && field->name < desc->strings &&
-		    is_function(strings + field->name))
-			found = field->offset + 1u;
-	if (found <= UINT16_MAX)
-		__atomic_store_n(&function_fields[desc->id], (uint16_t)found, __ATOMIC_RELAXED);
+		    field->offset < UINT16_MAX &&
+		    is_function_field(strings + desc->print, strings + field->name))
+			__atomic_store_n(&offsets[found++], (uint16_t)(field->offset + 1),
+					 __ATOMIC_RELAXED);
 	if (found)
 		__atomic_store_n(&some_functions, true, __ATOMIC_RELAXED);
+	if (found < FIELDS_MAX)
+		__atomic_store_n(&offsets[found], 0, __ATOMIC_RELAXED);
 }
 
-/* The address of a function in the event; 0: none */
-static uint64_t function_in(const struct tb_walk *walk)
+/* Store the addresses of the kernel's code in the event to @to; return their number */
+static unsigned int functions_in(const struct tb_walk *walk, uint64_t to[FIELDS_MAX])
 {
-	uint32_t at = __atomic_load_n(&function_fields[walk->id], __ATOMIC_RELAXED);
-	uint64_t address;
+	const uint16_t *offsets = function_fields[walk->id];
+	unsigned int i, count = 0;
+	uint32_t at;
 
-	if (!at || walk->bytes < at - 1 + sizeof(address))
-		return 0;
-	memcpy(&address, (const char *)walk->payload + at - 1, sizeof(address));
-	return address;
+	for (i = 0; i < FIELDS_MAX; i++) {
+		at = __atomic_load_n(&offsets[i], __ATOMIC_RELAXED);
+		if (!at)
+			break;
+		if (walk->bytes < at - 1 + sizeof(to[0]))
+			continue;
+		memcpy(&to[count], (const char *)walk->payload + at - 1, sizeof(to[0]));
+		/* a page fault has addresses of a program: as many as it has pages */
+		count += to[count] >> 63;
+	}
+	return count;
 }
 
 /* ---- collecting ---- */
@@ -151,7 +157,8 @@ static void collect(struct addresses *addresses, const struct tb_walk *walk)
 void addresses_block(struct addresses **addresses, const struct tb_block *block, bool stacks)
 {
 	bool durable = block->kind == TB_BLOCK_DURABLE, stack;
-	uint64_t function = 0;
+	uint64_t functions[FIELDS_MAX];
+	unsigned int count, i;
 	struct tb_walk walk;
 	int step;
 
@@ -165,23 +172,23 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block,
 			continue;
 		if (durable) {
 			if (walk.id == TB_EV_EVENT)
-				learn_function_field(&walk);
+				learn_function_fields(&walk);
 			continue;
 		}
 		stack = walk.id == TB_EV_STACK;
-		function = stack ? 0 : function_in(&walk);
-		if (!stack && !function)
+		count = stack ? 0 : functions_in(&walk, functions);
+		if (!stack && !count)
 			continue;
 		if (!*addresses)
 			*addresses = calloc(1, sizeof(**addresses));
 		if (!*addresses)
 			return;
 		(*addresses)->provider = block->provider;
-		/* make_notes() subtracts 1, for return addresses; here the address is the start */
 		if (stack)
 			collect(*addresses, &walk);
-		else
-			add(&(*addresses)->kernel, function + 1);
+		/* make_notes() subtracts 1, for return addresses; print shows these as they are */
+		for (i = 0; i < count && (*addresses)->kernel.used < CODE_MAX; i++)
+			add(&(*addresses)->kernel, functions[i] + 1);
 	}
 }
 

@@ -2,19 +2,23 @@
 /*
  * The contents of an event as values with names and types.
  */
+#include <inttypes.h>
 #include "user_writers.h"
 #include "values.h"
 
-/* The function of the kernel that begins at this address, if the trace has it */
+/* "name" or "name+0x1f" of the function of the kernel at this address, if the trace has it */
 static void name_function(const struct tb_trace *trace, struct value *value)
 {
 	const char *name;
 	uint64_t offset;
+	char behind[20] = "";
 	size_t length;
 
-	if (tb_trace_symbol(trace, value->number, &name, &length, &offset) || offset)
+	if (tb_trace_symbol(trace, value->number, &name, &length, &offset))
 		return;
-	snprintf(value->text, sizeof(value->text), "%.*s", (int)length, name);
+	if (offset)
+		snprintf(behind, sizeof(behind), "+0x%" PRIx64, offset);
+	snprintf(value->text, sizeof(value->text), "%.*s%s", (int)length, name, behind);
 	value->meaning = value->text;
 }
 

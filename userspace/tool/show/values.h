@@ -27,8 +27,8 @@ enum value_kind {
 /**
  * struct value - a value
  * @name: any bytes if a program chose it
- * @meaning: the name that a number stands for ("read" of a system call, the function that begins at
- *	an address), or NULL
+ * @meaning: the name that a number stands for ("read" of a system call, the function at an address),
+ *	or NULL
  */
 struct value {
 	const char *name;
