@@ -35,6 +35,29 @@ static void add_run(struct fx *fx, uint64_t time, int from, int to)
 	fx_composite(fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event));
 }
 
+/* Perfetto gets the container as a label of the process: fields 6 and 8 of ProcessDescriptor */
+static void labels(void)
+{
+	char path[] = "/tmp/test_lib_containers.XXXXXX", options[64];
+	static char data[65536];
+	int made = mkstemp(path);
+	size_t size;
+	FILE *in;
+
+	assert(made >= 0);
+	close(made);
+	snprintf(options, sizeof(options), "-q --format perfetto -o %s", path);
+	CHECK_NUMBER(run_on("export", options), 0);
+	in = fopen(path, "r");
+	assert(in);
+	size = fread(data, 1, sizeof(data), in);
+	CHECK(memmem(data, size, "\x32\x05nginx\x42\x03web", 12));
+	CHECK(memmem(data, size, "\x32\x03php\x42\x03web", 10));
+	CHECK(!memmem(data, size, "\x32\x04sshd", 6));
+	fclose(in);
+	unlink(path);
+}
+
 /* report sums up CPU time by container, else by service; the cgroup of task 400 is not known */
 static void containers(void)
 {
@@ -70,6 +93,13 @@ static void containers(void)
 	CHECK_NUMBER(run_on("query", "--csv --no-header"
 			    " \"SELECT tid, container FROM threads\" -i"), 0);
 	CHECK_HAS("100,web\n200,web\n300,\n400,\n");
+	CHECK_NUMBER(run_on("print", "--containers"), 0);
+	CHECK_HAS("a-100 web                  [000] ");
+	CHECK_HAS("a-200 web                  [000] ");
+	CHECK_HAS("a-300                      [000] ");
+	CHECK_HAS("a-400                      [000] ");
+	CHECK_NUMBER(run_on("print", "--containers --jsonl"), 2);
+	labels();
 	fx_free(&fx);
 }
 

@@ -55,6 +55,7 @@ const struct command cmd_print = {
 	EVENT_FILTER_HELP
 	"  -n, --max N           stop after N lines\n"
 	"      --raw-ticks       show ticks of the trace clock, not seconds\n"
+	"      --containers      show the container of each thread behind its name\n"
 	"      --fields          show name=value of all fields\n"
 	"      --jsonl           print one JSON object per event (docs/export.md)\n"
 	"  -k, --kallsyms FILE   take the names of functions from FILE: /proc/kallsyms of\n"
@@ -226,6 +227,9 @@ static int print_run(int argc, char **argv)
 		case OPTION_RAW_TICKS:
 			print.line.ticks = true;
 			break;
+		case OPTION_CONTAINERS:
+			print.line.containers = true;
+			break;
 		case OPTION_FIELDS:
 			print.fields = true;
 			break;
@@ -247,8 +251,8 @@ static int print_run(int argc, char **argv)
 	}
 	if (print.line.ticks && selection->base != TB_TIME_MONOTONIC)
 		return misused(&cmd_print, "--raw-ticks and --time exclude each other");
-	if (print.objects && (print.line.ticks || print.fields))
-		return misused(&cmd_print, "--jsonl has nanoseconds, and all fields: it excludes --raw-ticks and --fields");
+	if (print.objects && (print.line.ticks || print.fields || print.line.containers))
+		return misused(&cmd_print, "--jsonl has nanoseconds, all fields, and containers: it excludes --raw-ticks, --fields and --containers");
 	if (input_choose(&cmd_print, argc, argv, &print.file))
 		return EXIT_USAGE;
 	if (kallsyms)

@@ -6,6 +6,10 @@
 #include "call.h"
 #include "print_line.h"
 #include "print_stack.h"
+#include "analysis/cgroup_names.h"
+
+/* Bytes of a container's name that are shown */
+#define CONTAINER_MAX 100
 
 static char *add_decimal(char *at, uint64_t value, unsigned int width)
 {
@@ -45,6 +49,20 @@ static char *add_task(char *at, const struct tb_view *view)
 		*at++ = ' ';
 	memcpy(at, text, (size_t)(end - text));
 	return at + (end - text);
+}
+
+/* " container", left-aligned in 20 columns; blank if the thread is in none, or it is not known */
+static char *add_container(char *at, const struct tb_trace *trace, const struct tb_view *view)
+{
+	char name[CGROUP_NAME_MAX], *start = at;
+	const char *from = view->task ? cgroup_container(trace, view->task->cgroup, name) : NULL;
+
+	*at++ = ' ';
+	for (; from && *from && at - start < CONTAINER_MAX; from++)
+		*at++ = *from > 0x20 && *from < 0x7f ? *from : '?';
+	while (at - start < 21)
+		*at++ = ' ';
+	return at;
 }
 
 char *add_context(char *at, unsigned int context)
@@ -125,7 +143,7 @@ static char *add_lost_source(char *at, const struct tb_view *view)
 void print_line(FILE *out, const struct print_line *print,
 		const struct tb_view *view)
 {
-	char line[4096 + 512], *at = line;
+	char line[4096 + 512 + CONTAINER_MAX], *at = line;
 	int length;
 
 	if (view->kind == TB_VIEW_LOST || view->kind == TB_VIEW_USER_LOST) {
@@ -137,6 +155,8 @@ void print_line(FILE *out, const struct print_line *print,
 		return;
 	}
 	at = add_task(at, view);
+	if (print->containers)
+		at = add_container(at, print->trace, view);
 	at = add_text(at, " [");
 	if (view->cpu == TB_RING_DURABLE)
 		at = add_text(at, "---");

@@ -16,12 +16,13 @@
  * @formats: the kernel's print formats; NULL: show name=value of all fields
  * @base: the clock of times
  * @ticks: show ticks of the trace clock instead
+ * @containers: show the container of the thread
  */
 struct print_line {
 	const struct tb_trace *trace;
 	struct print_format *formats;
 	enum tb_timebase base;
-	bool ticks;
+	bool ticks, containers;
 };
 
 /* "h3": two characters for TB_CONTEXT_* */

@@ -187,7 +187,7 @@ static int update_parts(struct export *export, const struct tb_view *view, uint3
 
 	result = pf_block_write(export->block, view, ns);
 	if (!result)
-		result = pf_tasks_event(export->tasks, view);
+		result = pf_tasks_event(export->tasks, view, ns);
 	return result ? result : pf_pairs_take(export->pairs, view, tid, ns);
 }
 
@@ -427,11 +427,13 @@ static int open_parts(struct export *export)
 	bool switches = has_event(export, "sched_switch");
 	unsigned int cpu;
 
+	export->tracks.out = &export->out;
+	export->tracks.trace = export->trace;
 	export->plans = pf_plans_make(export->trace, &export->out);
 	export->rings = calloc(export->nr_rings, sizeof(*export->rings));
 	export->accounting = calloc(export->nr_rings, sizeof(*export->accounting));
 	export->block = pf_block_open(&export->out, export->trace);
-	export->tasks = pf_tasks_open(&export->out, export->cursor, export->trace,
+	export->tasks = pf_tasks_open(&export->tracks, export->cursor, export->trace,
 				      has_event(export, "task_newtask"));
 	if (!export->plans || !export->rings || !export->accounting || !export->block ||
 	    !export->tasks)
@@ -440,7 +442,7 @@ static int open_parts(struct export *export)
 		export->rings[cpu].out = &export->out;
 		export->rings[cpu].cpu = cpu;
 	}
-	export->losses.out = export->tracks.out = &export->out;
+	export->losses.out = &export->out;
 	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
 	export->pairs = pf_pairs_open(export->trace, export->plans, export->nr_rings, switches,
 				      &to);

@@ -328,12 +328,14 @@ void pf_losses_free(struct pf_losses *losses);
 /* ---- processes and threads (task.c) ---- */
 
 struct pf_tasks;
+struct pf_tracks;
 
 /**
  * pf_tasks_open - NULL: ENOMEM
+ * @tracks: gets a track for each process in a container
  * @forks: the trace has events task_newtask, which describe their new thread
  */
-struct pf_tasks *pf_tasks_open(struct pf_out *out, const struct tb_cursor *cursor,
+struct pf_tasks *pf_tasks_open(struct pf_tracks *tracks, const struct tb_cursor *cursor,
 			       const struct tb_trace *trace, bool forks);
 void pf_tasks_close(struct pf_tasks *tasks);
 /** pf_tasks_begin - write the threads that the cursor knows at the start, @ns */
@@ -341,15 +343,13 @@ int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns);
 /** pf_tasks_thread - take a record of a thread (TB_EV_THREAD) */
 int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t ns);
 /** pf_tasks_event - take any event that has a format */
-int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view);
+int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view, uint64_t ns);
 /** pf_tasks_finish - write the threads that still wait for their task_newtask */
 int pf_tasks_finish(struct pf_tasks *tasks);
 
 /* ---- records of programs (user.c) ---- */
 
 struct pf_user;
-
-struct pf_tracks;
 
 /* @cursor: the cursor that reads the events.  NULL: ENOMEM */
 struct pf_user *pf_user_open(struct pf_tracks *tracks, const struct tb_cursor *cursor);
@@ -430,6 +430,7 @@ struct pf_tracks {
 	void    *tree;
 	uint64_t number;	/* the last one given to a track or name */
 	struct pf_out *out;
+	const struct tb_trace *trace;
 };
 
 void pf_tracks_free(struct pf_tracks *tracks);
@@ -441,6 +442,9 @@ struct pf_known *pf_known(struct pf_tracks *tracks, enum pf_known_kind kind,
 /** pf_track_* - return the track; describe it if it is new; NULL: ENOMEM.  @comm may be "" */
 struct pf_known *pf_track_process(struct pf_tracks *tracks, uint32_t pid,
 				  const char *comm);
+/* The same, labelled with the container of @cgroup, from @ns on */
+struct pf_known *pf_track_labelled(struct pf_tracks *tracks, uint32_t pid, const char *comm,
+				   uint32_t cgroup, uint64_t ns);
 struct pf_known *pf_track_thread(struct pf_tracks *tracks, uint32_t pid,
 				 uint32_t tid, const char *comm);
 /* A track below @parent, for a writer that cannot draw on @parent */

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "analysis/cgroup_names.h"
 #include "analysis/map.h"
 
 /* A new thread; @pending: its record came, its task_newtask did not; else the other way round */
@@ -24,6 +25,7 @@ struct newcomer {
 
 struct pf_tasks {
 	struct pf_out *out;
+	struct pf_tracks *tracks;
 	const struct tb_cursor *cursor;
 	bool forks;
 	struct map newcomers;
@@ -32,7 +34,7 @@ struct pf_tasks {
 	const struct tb_format_field *parts[];	/* by format: the new thread of task_newtask */
 };
 
-struct pf_tasks *pf_tasks_open(struct pf_out *out, const struct tb_cursor *cursor,
+struct pf_tasks *pf_tasks_open(struct pf_tracks *tracks, const struct tb_cursor *cursor,
 			       const struct tb_trace *trace, bool forks)
 {
 	unsigned int count = tb_trace_formats(trace), i;
@@ -42,7 +44,8 @@ struct pf_tasks *pf_tasks_open(struct pf_out *out, const struct tb_cursor *curso
 	tasks = calloc(1, sizeof(*tasks) + count * sizeof(tasks->parts[0]));
 	if (!tasks)
 		return NULL;
-	tasks->out = out;
+	tasks->out = tracks->out;
+	tasks->tracks = tracks;
 	tasks->cursor = cursor;
 	tasks->forks = forks;
 	tasks->nr_parts = count;
@@ -75,41 +78,82 @@ static int note_told(struct pf_tasks *tasks, uint64_t tid)
 	return 0;
 }
 
+/*
+ * Label the process with its container.  Perfetto must know the process before: it would take it
+ * for another one.
+ */
+static int label(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns)
+{
+	char name[CGROUP_NAME_MAX];
+
+	if (!task->tid || task->tid != task->tgid ||
+	    !cgroup_container(tasks->tracks->trace, task->cgroup, name))
+		return tasks->out->error;
+	return pf_track_labelled(tasks->tracks, task->tid, task->comm, task->cgroup, ns + 1) ?
+	       tasks->out->error : -ENOMEM;
+}
+
 static int note_task(const struct tb_task *task, void *context)
 {
 	return task->tgid ? note_told(context, task->tid) : 0;
 }
 
-int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns)
-{
-	int result = tb_cursor_each_task(tasks->cursor, note_task, tasks);
+struct labels {
+	struct pf_tasks *tasks;
+	uint64_t ns;
+};
 
-	return result ? result : pf_write_tasks(tasks->out, tasks->cursor, ns);
+static int label_task(const struct tb_task *task, void *context)
+{
+	const struct labels *labels = context;
+
+	return label(labels->tasks, task, labels->ns);
 }
 
-static void write_pending(struct pf_tasks *tasks, void **slot)
+int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns)
+{
+	struct labels labels = { tasks, ns };
+	int result = tb_cursor_each_task(tasks->cursor, note_task, tasks);
+
+	if (!result)
+		result = pf_write_tasks(tasks->out, tasks->cursor, ns);
+	return result ? result : tb_cursor_each_task(tasks->cursor, label_task, &labels);
+}
+
+static int write_task(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns)
+{
+	pf_write_task(tasks->out, task, ns);
+	return label(tasks, task, ns);
+}
+
+static int write_pending(struct pf_tasks *tasks, void **slot)
 {
 	struct newcomer *newcomer = *slot;
+	int result = 0;
 
 	if (newcomer && newcomer->pending)
-		pf_write_task(tasks->out, &newcomer->task, newcomer->ns);
+		result = write_task(tasks, &newcomer->task, newcomer->ns);
 	free(newcomer);
 	*slot = NULL;
+	return result;
 }
 
 static int note_fork(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns)
 {
 	void **slot = map_at(&tasks->newcomers, task->tid);
 	struct newcomer *newcomer = slot ? *slot : NULL;
+	int result;
 
 	if (!slot)
 		return -ENOMEM;
 	if (newcomer && !newcomer->pending) {		/* its task_newtask was before */
 		free(newcomer);
 		*slot = NULL;
-		return tasks->out->error;
+		return label(tasks, task, ns);
 	}
-	write_pending(tasks, slot);		/* an earlier thread with the same number */
+	result = write_pending(tasks, slot);	/* an earlier thread with the same number */
+	if (result)
+		return result;
 	newcomer = calloc(1, sizeof(*newcomer));
 	if (!newcomer)
 		return -ENOMEM;
@@ -142,16 +186,17 @@ int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t
 	if (newcomer && newcomer->pending)	/* keep the time of the first record */
 		newcomer->task = *task;
 	else
-		pf_write_task(tasks->out, task, ns);
+		return write_task(tasks, task, ns);
 	return tasks->out->error;
 }
 
-int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view)
+int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view, uint64_t ns)
 {
 	const struct tb_format_field *field = tasks->parts[view->format->index];
 	struct newcomer *newcomer;
 	uint64_t tid;
 	void **slot;
+	int result;
 
 	if (!field || tb_field_u64(view, field, &tid))
 		return 0;
@@ -160,9 +205,10 @@ int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view)
 		return -ENOMEM;
 	newcomer = *slot;
 	if (newcomer && newcomer->pending) {
+		result = label(tasks, &newcomer->task, ns);
 		free(newcomer);
 		*slot = NULL;
-		return 0;
+		return result;
 	}
 	if (!newcomer)
 		*slot = calloc(1, sizeof(*newcomer));
@@ -171,10 +217,11 @@ int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view)
 
 int pf_tasks_finish(struct pf_tasks *tasks)
 {
+	int result = tasks->out->error;
 	size_t i;
 
-	for (i = 0; i < tasks->newcomers.nr_slots; i++)
+	for (i = 0; i < tasks->newcomers.nr_slots && !result; i++)
 		if (tasks->newcomers.slots[i].used)
-			write_pending(tasks, &tasks->newcomers.slots[i].value);
-	return tasks->out->error;
+			result = write_pending(tasks, &tasks->newcomers.slots[i].value);
+	return result;
 }

@@ -8,6 +8,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "analysis/cgroup_names.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -49,9 +50,8 @@ struct pf_known *pf_known(struct pf_tracks *tracks, enum pf_known_kind kind,
 	return known;
 }
 
-static void describe(struct pf_tracks *tracks,
-		     Perfetto__Protos__TrackDescriptor *descriptor,
-		     uint64_t uuid, uint64_t parent)
+static void describe_at(struct pf_tracks *tracks, Perfetto__Protos__TrackDescriptor *descriptor,
+			uint64_t uuid, uint64_t parent, uint64_t ns)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 
@@ -59,18 +59,28 @@ static void describe(struct pf_tracks *tracks,
 	descriptor->uuid = uuid;
 	descriptor->has_parent_uuid = parent != 0;
 	descriptor->parent_uuid = parent;
+	packet.has_timestamp = ns != 0;
+	packet.timestamp = ns;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
 	packet.track_descriptor = descriptor;
 	pf_write_packet(tracks->out, PF_SEQUENCE_SYSTEM, &packet);
 }
 
-struct pf_known *pf_track_process(struct pf_tracks *tracks, uint32_t pid,
-				  const char *comm)
+static void describe(struct pf_tracks *tracks, Perfetto__Protos__TrackDescriptor *descriptor,
+		     uint64_t uuid, uint64_t parent)
+{
+	describe_at(tracks, descriptor, uuid, parent, 0);
+}
+
+struct pf_known *pf_track_labelled(struct pf_tracks *tracks, uint32_t pid, const char *comm,
+				   uint32_t cgroup, uint64_t ns)
 {
 	Perfetto__Protos__TrackDescriptor track =
 		PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
 	Perfetto__Protos__ProcessDescriptor process =
 		PERFETTO__PROTOS__PROCESS_DESCRIPTOR__INIT;
+	char name[CGROUP_NAME_MAX], text[CGROUP_NAME_MAX], *label = text;
+	const char *container;
 	struct pf_known *known;
 	bool fresh;
 
@@ -81,9 +91,21 @@ struct pf_known *pf_track_process(struct pf_tracks *tracks, uint32_t pid,
 	process.pid = (int32_t)pid;
 	if (*comm)
 		process.process_name = (char *)comm;
+	container = cgroup_container(tracks->trace, cgroup, name);
+	if (container) {
+		export_clean(text, container, strnlen(container, sizeof(text) - 1));
+		process.n_process_labels = 1;
+		process.process_labels = &label;
+	}
 	track.process = &process;
-	describe(tracks, &track, known->number, 0);
+	describe_at(tracks, &track, known->number, 0, ns);
 	return known;
+}
+
+struct pf_known *pf_track_process(struct pf_tracks *tracks, uint32_t pid,
+				  const char *comm)
+{
+	return pf_track_labelled(tracks, pid, comm, 0, 0);
 }
 
 struct pf_known *pf_track_thread(struct pf_tracks *tracks, uint32_t pid,

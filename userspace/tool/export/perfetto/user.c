@@ -332,10 +332,11 @@ static const char *comm_of(const struct pf_user *user, uint32_t tid)
 static struct pf_known *process_of(struct pf_user *user,
 				   const struct tb_user *record)
 {
+	const struct tb_task *task = tb_cursor_task(user->cursor, record->pid);
 	struct pf_known *process;
 
-	process = pf_track_process(user->tracks, record->pid,
-				   comm_of(user, record->pid));
+	process = pf_track_labelled(user->tracks, record->pid, task ? task->comm : "",
+				    task ? task->cgroup : 0, 0);
 	user->failed |= !process;
 	return process;
 }
