@@ -42,7 +42,7 @@ class Page:
                 at += length
             self.rows[row["kind"], row["id"], row["sub"]] = self.items(
                 columns, packed["strings"], row["count"])
-        self.threads = {tid: packed["strings"][name] for tid, _, name, _ in packed["threads"]}
+        self.threads = {tid: packed["strings"][name] for tid, _, name, *_ in packed["threads"]}
 
     def items(self, columns, strings, count):
         times, last, found = numbers(columns[0]), self.begin, []

@@ -257,12 +257,21 @@ static void make_hostile(void)
 	static const char script[] = "</script><b>x";
 	static const char escape[] = "\x1b[31m\xc2\x9b" "2J";
 	static const char image[] = "<img src=x onerror='document.title=1'>";
+	const struct tb_thread boxed = {
+		.tid = 102, .tgid = 102, .parent = 1, .flags = TB_THREAD_DUMP, .cgroup = 7,
+		.comm = "boxed",
+	};
+	struct { struct tb_string head; char text[24]; } name = {
+		{ TB_STRING_CONTAINER, 7 }, "<b>web\x1b[31m</b>",
+	};
+	struct fx_ring notes = { 0 };
 	struct fx_switch event;
 	struct fx_chunk chunk;
 	int turn;
 
 	describe();
 	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, script);
+	fx_durable(&fx, TB_EV_THREAD, &boxed, sizeof(boxed));
 	fx_thread(&fx, 101, 101, 1, TB_THREAD_DUMP, "\xe2\x80\xae" "<!--");
 	fx_open(&fx, 0, now, 0, NULL);
 	for (turn = 0; turn < 40; turn++, now += 100000) {
@@ -282,6 +291,9 @@ static void make_hostile(void)
 	fx_record(&chunk, TB_REC_SLICE, 0, 2, START + 1000, FX_WORDS(500000));
 	fx_mark(&chunk, START + 2000, "]]></SCRIPT ><script>document.title=2</script>\x01\xff");
 	fx_take(&fx, 0, now, &chunk);
+	fx_begin(&fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
+	assert(fx_put_composite(&fx, &notes, TB_EV_STRING, 0, 0, 0, &name, sizeof(name)));
+	fx_end(&fx, &notes);
 }
 
 static void change(unsigned int cpu, uint64_t time, int prev, int64_t state, int next)

@@ -563,6 +563,17 @@ def run(directory, browser):
         want('onerror' in browser.details(), browser.details())
         same(browser.js("return document.querySelectorAll('b, img').length"), 0, 'elements')
 
+    @test('tasks of a container have a heading, which closes them')
+    def _():
+        browser.load(page_of(hostile)[0])
+        lanes = """return tracebuf.view.lanes.list.slice(tracebuf.view.lanes.list.findIndex((l) => l.key === 'tasks'))
+            .map((l) => l.kind === 'heading' ? `${l.level} ${l.name} ${l.title}` : l.thread.tid)"""
+        shown = browser.js(lanes)
+        same(shown[:1] + shown[-2:], ['0 Tasks 3', '1 Container <b>web\\x1b[31m</b> 1', 102], 'lanes')
+        browser.js("tracebuf.view.lanes.toggle(tracebuf.view.lanes.list.find((l) => l.level === 1 && "
+                   "l.name.startsWith('Container')).key)")
+        same(browser.js(lanes), shown[:-1], 'closed')
+
     @test('after the end of a ring nobody is known to run, to wait or to sleep')
     def _():
         tool('frozen', directory / 'frozen.tbuf', program=PAGE_TRACE)

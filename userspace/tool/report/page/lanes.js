@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lanes from top to bottom: CPUs, then processes with their threads.  A lane has strips; the rows
- * of a strip are drawn over each other.
+ * Lanes from top to bottom: CPUs, then processes with their threads: those in no known container,
+ * then container by container.  A lane has strips; the rows of a strip are drawn over each other.
  */
 
 /* In CSS pixels */
@@ -89,10 +89,18 @@ export class Lanes {
 		if (!this.closed.has('cpus'))
 			for (const cpu of this.model.cpus)
 				add(this.made(cpu, () => cpuLane(cpu, length)));
-		heading('tasks', 'Tasks', String(this.model.processes.reduce((n, p) => n + p.threads.length, 0)), '', 0);
-		if (!this.closed.has('tasks'))
-			for (const process of this.model.processes)
+		const tasks = (processes) => String(processes.reduce((n, p) => n + p.threads.length, 0));
+		const share = (ran) => ran ? `${(100 * ran / length).toFixed(1)}%` : '';
+
+		heading('tasks', 'Tasks', tasks(this.model.processes), '', 0);
+		for (const { name, processes, ran } of this.closed.has('tasks') ? [] : this.model.containers) {
+			const key = 'container ' + name;
+
+			if (name)
+				heading(key, 'Container ' + name, tasks(processes), share(ran), 1);
+			for (const process of this.closed.has(key) ? [] : processes)
 				this.addProcess(process, add, heading, length);
+		}
 		let top = 0;
 
 		for (const one of list) {
@@ -106,10 +114,11 @@ export class Lanes {
 	addProcess(process, add, heading, length) {
 		const several = process.threads.length > 1;
 		const key = 'process ' + process.tgid;
+		const level = process.container ? 2 : 1;
 
 		if (several)
 			heading(key, process.name, `${process.tgid}, ${process.threads.length} threads`,
-				process.ran ? `${(100 * process.ran / length).toFixed(1)}%` : '', 1);
+				process.ran ? `${(100 * process.ran / length).toFixed(1)}%` : '', level);
 		if (!several || !this.closed.has(key))
 			for (const thread of process.threads) {
 				add(this.made(thread, () => threadLane(thread, several, length)));

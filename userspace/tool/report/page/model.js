@@ -69,8 +69,9 @@ export class Model {
 		this.items = Number(packed.items);
 		this.rows = packed.rows.map(makeRow);
 		this.threads = new Map();
-		for (const [tid, tgid, name, woken] of packed.threads)
-			this.threads.set(tid, { tid, tgid, name: this.strings[name], woken, rows: [], ran: 0 });
+		for (const [tid, tgid, name, woken, container] of packed.threads)
+			this.threads.set(tid, { tid, tgid, name: this.strings[name], woken, rows: [], ran: 0,
+				container: this.strings[container] || '' });
 		this.makeLosses();
 		this.makeCpus();
 		this.makeRuns();
@@ -297,7 +298,20 @@ export class Model {
 			const leader = this.threads.get(process.tgid);
 
 			process.name = leader ? leader.name : process.threads[0].name;
+			process.container = (leader || process.threads[0]).container;
 		}
+		/* those without a known container first */
+		const containers = new Map([['', { name: '', processes: [], ran: 0 }]]);
+
+		for (const process of this.processes) {
+			if (!containers.has(process.container))
+				containers.set(process.container, { name: process.container, processes: [], ran: 0 });
+			const container = containers.get(process.container);
+
+			container.processes.push(process);
+			container.ran += process.ran;
+		}
+		this.containers = [...containers.values()].sort((a, b) => !a.name ? -1 : !b.name ? 1 : b.ran - a.ran);
 	}
 
 	/** The details of an item: [[name, text], ...] */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "user.h"
 #include "why.h"
+#include "analysis/cgroup_names.h"
 #include "analysis/roles.h"
 #include "analysis/slices.h"
 #include "analysis/spans.h"
@@ -434,9 +435,13 @@ int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 	return view->kind == TB_VIEW_LOST ? take_loss(t, view, ns) : take_kernel(t, view, ns);
 }
 
-/* Write [tid,tgid,name,woken or -1] */
+/* Write [tid,tgid,name,woken or -1], and as a fifth item the container if it is known */
 static void thread_json(struct timeline *t, const struct lane *lane, struct out *out)
 {
+	const struct tb_task *task = tb_cursor_task(t->cursor, lane->tid);
+	char name[CGROUP_NAME_MAX];
+	const char *container = task ? cgroup_container(t->trace, task->cgroup, name) : NULL;
+
 	out_char(out, '[');
 	out_unsigned(out, lane->tid);
 	out_char(out, ',');
@@ -445,6 +450,10 @@ static void thread_json(struct timeline *t, const struct lane *lane, struct out 
 	out_unsigned(out, rows_string(t->rows, comm_of(t, lane->tid)));
 	out_char(out, ',');
 	out_signed(out, lane->awake ? (int64_t)(lane->woken - t->rows->begin) : -1);
+	if (container) {
+		out_char(out, ',');
+		out_unsigned(out, rows_string(t->rows, container));
+	}
 	out_char(out, ']');
 }
 
