@@ -24,10 +24,10 @@ test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 
 # What reports say, over the same traces and some of their own
 .PHONY: test-report
-test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
+test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace $(OUT)/history_trace
 	@echo '# test_report.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
-		sh $(ROOT)/selftests/unit/report/test_report.sh
+		HISTORY_TRACE=$(OUT)/history_trace sh $(ROOT)/selftests/unit/report/test_report.sh
 
 test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_query.sh'

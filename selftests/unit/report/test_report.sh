@@ -5,8 +5,9 @@
 # from the events, for whole traces, parts, and traces that break off, have losses or no events. The
 # text fits a terminal, and says what is unknown.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for traces; TEST_EXPORT
-# (test_export.c) for more, if it could be built.
+# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) and
+# HISTORY_TRACE (history_trace.c) for traces; TEST_EXPORT (test_export.c) for more, if it could be
+# built.
 
 set -u
 export LC_ALL=C
@@ -17,6 +18,7 @@ golden=$here/../../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
 REPORT_TRACE=${REPORT_TRACE:-report_trace}
+HISTORY_TRACE=${HISTORY_TRACE:-history_trace}
 begin python3 "$TRACEBUF" "$REPORT_TRACE"
 
 # figures TRACE [OPTIONS OF REPORT]: each figure follows from the events
@@ -263,6 +265,26 @@ result $? "the report does not ask for events that did not occur"
 result $? "diff names what cannot be compared"
 
 # ---- findings ----
+
+if command -v "$HISTORY_TRACE" >/dev/null; then
+	good=yes
+	for seed in 1 2 3; do
+		python3 "$here/idle_script.py" $seed | "$HISTORY_TRACE" idle$seed.tbuf >/dev/null &&
+			figures idle$seed.tbuf || good=no
+		"$TRACEBUF" report --json --section findings idle$seed.tbuf >r.json
+		"$TRACEBUF" diff --json --section findings idle1.tbuf idle$seed.tbuf >d.json
+		python3 -c '
+import json
+for name, nothing in ("r", "Nothing: no CPU was"), ("d", "Nothing: no time differs"):
+    section = json.load(open(name + ".json"))["sections"][0]
+    assert not section["rows"] and section["notes"][0].startswith(nothing), section' 2>said ||
+			{ good=no; sed 's/^/# /' said; }
+	done
+	[ $good = yes ]
+	result $? "an idle machine: nothing stands out, and nothing changes from one recording to another"
+else
+	skip "an idle machine" "no $HISTORY_TRACE"
+fi
 
 good=yes
 for trace in "$golden/kernel.tbuf" "$golden/user.tbuf" ./*.tbuf; do
