@@ -3,8 +3,9 @@
  * Names for the addresses in a trace; see addresses.h.
  *
  * A hash table has the addresses in stacks, and the addresses of code in the fields of events, such
- * as the function of a timer and the call site of an allocation.  At the end of a file with kernel addresses the recorder
- * reads /proc/kallsyms, and writes the functions that contain an address into notes.
+ * as the function of a timer and the call site of an allocation.  At the end of a file with kernel
+ * addresses the recorder reads /proc/kallsyms, and writes the functions that contain an address into
+ * notes.
  */
 #include <errno.h>
 #include <stdbool.h>
