@@ -11,11 +11,11 @@ order. Events of columns (compact_sched) get the fields that the importer adds t
 import os
 import re
 import struct
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROTO = os.path.join(HERE, "..", "..", "..", "userspace", "tool", "export",
-                     "perfetto", "perfetto.proto")
+FORMAT = os.path.join(HERE, "..", "..", "..", "userspace", "tool", "export", "perfetto")
 DESCRIBED = 65536
 SIGNED = ("int32", "int64", "sint64")
 TYPES = {3: "int64", 4: "uint64", 9: "string"}      # of FieldDescriptorProto
@@ -28,11 +28,12 @@ class Wrong(Exception):
 class Schema:
     """Messages by full name: {number: (name, type, packed)}."""
 
-    def __init__(self, path=PROTO):
+    def __init__(self):
         self.messages, self.enums = {}, {}
         scope = []
-        with open(path, encoding="utf-8") as file:
-            text = re.sub(r"//[^\n]*", "", file.read())
+        proto = subprocess.run(["awk", "-f", "proto.awk", "events.tab", "perfetto.proto.in"],
+                               cwd=FORMAT, check=True, capture_output=True, text=True).stdout
+        text = re.sub(r"//[^\n]*", "", proto)
         for token in re.finditer(
                 r"(message|enum|oneof)\s+(\w+)\s*\{|\}|"
                 r"(?:optional\s+|repeated\s+)?([\w.]+)\s+(\w+)\s*=\s*(\d+)\s*(\[[^]]*\])?;|"

@@ -14,9 +14,9 @@ export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/unit/tap.sh
 . "$here/../tap.sh"
-proto=$here/../../../userspace/tool/export/perfetto
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
+proto=$(cd "$(dirname "$TEST_EXPORT")" && pwd)/perfetto	# the build writes perfetto.proto
 begin protoc python3 "$TRACEBUF" "$TEST_EXPORT"
 echo "1..33"
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build the Perfetto exporter: needs code that protobuf-c generates from perfetto.proto, and the
-# library of protobuf-c (Debian: protobuf-c-compiler, libprotobuf-c-dev).  Without them the tool has
+# Build the Perfetto exporter: needs code that protobuf-c generates from perfetto.proto, which awk
+# writes from perfetto.proto.in and events.tab, and the library of protobuf-c (Debian: protobuf-c-compiler, libprotobuf-c-dev).  Without them the tool has
 # no Perfetto exporter.  Included by userspace/Makefile.
 
 PROTOC_C ?= protoc-c
-PERFETTO_PROTO := $(ROOT)/userspace/tool/export/perfetto/perfetto.proto
+PERFETTO_DIR   := $(ROOT)/userspace/tool/export/perfetto
+PERFETTO_PROTO := $(OUT)/perfetto/perfetto.proto
 PERFETTO_GEN   := $(OUT)/perfetto/perfetto.pb-c
 PERFETTO_HAVE  := $(shell command -v $(PROTOC_C) >/dev/null && \
 	echo '\#include <protobuf-c/protobuf-c.h>' | \
@@ -19,8 +20,11 @@ PERFETTO_OBJ := $(filter $(OUT)/obj/tool/export/perfetto/%.o,$(TOOL_OBJ)) \
 TOOL_OBJ += $(OUT)/obj/perfetto/perfetto.pb-c.o
 TOOL_LIBS += $(call library,protobuf-c)
 
-$(PERFETTO_GEN).h: $(PERFETTO_PROTO)
+$(PERFETTO_PROTO): $(addprefix $(PERFETTO_DIR)/,proto.awk events.tab perfetto.proto.in)
 	@mkdir -p $(@D)
+	$(Q)awk -f $^ >$@
+
+$(PERFETTO_GEN).h: $(PERFETTO_PROTO)
 	$(Q)$(PROTOC_C) --c_out=$(@D) --proto_path=$(<D) $(<F)
 
 $(PERFETTO_GEN).c: $(PERFETTO_GEN).h
