@@ -147,6 +147,19 @@ done
 [ ! -e wrong.txt ]
 result $? "--to in a gap: the tool says that events before that time are missing"
 
+# ---- the name of the output ----
+
+ok=0
+mkdir named.d
+for file in named.d/x.tbuf named.d/x named.d/.x ./.x .x; do
+	cp "$golden/kernel.tbuf" $file
+	"$TRACEBUF" export -q --format csv $file || ok=1
+done
+[ "$(echo named.d/.x* named.d/*.csv .x*)" = \
+  "named.d/.x named.d/.x.csv named.d/x.csv .x .x.csv" ] || ok=1
+rm -r named.d .x*
+result $ok "the output has the name of the trace, with the ending of the format"
+
 # ---- failures leave no file ----
 
 cp "$golden/kernel.tbuf" t.tbuf

@@ -261,21 +261,6 @@ struct job {
 	bool verbose, quiet, fields;
 };
 
-/* "x.tbuf" -> "x.pftrace"; the caller frees the name */
-static char *output_name(const char *file, const char *ending)
-{
-	const char *base = strrchr(file, '/');
-	const char *dot = strrchr(base ? base : file, '.');
-	size_t length = dot && dot != file ? (size_t)(dot - file) : strlen(file);
-	char *name = malloc(length + strlen(ending) + 1);
-
-	if (name) {
-		memcpy(name, file, length);
-		strcpy(name + length, ending);
-	}
-	return name;
-}
-
 /* Complain about damage of the trace; EXIT_* */
 static int report(const struct job *job, const struct tb_trace *trace,
 		  const struct walk *walk)
@@ -396,7 +381,7 @@ static int export_file(struct job *job)
 		return EXIT_WRONG;
 	if (!job->output) {
 		made = strcmp(job->file, "-") ?
-		       output_name(job->file, job->format->ending) : strdup("-");
+		       file_with_ending(job->file, job->format->ending) : strdup("-");
 		job->output = made;
 	}
 	status = job->output ? export_selected(job, trace) :

@@ -295,21 +295,6 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 	return status;
 }
 
-/* Replace the ending of the trace's name by .svg */
-static char *picture_name(const char *file)
-{
-	const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
-	size_t length = dot && dot > (slash ? slash + 1 : file) ?
-			(size_t)(dot - file) : strlen(file);
-	char *name = malloc(length + sizeof(".svg"));
-
-	if (name) {
-		memcpy(name, file, length);
-		strcpy(name + length, ".svg");
-	}
-	return name;
-}
-
 static int flame_file(struct flame_job *job)
 {
 	struct tb_trace *trace;
@@ -320,7 +305,7 @@ static int flame_file(struct flame_job *job)
 		return EXIT_WRONG;
 	if (!job->output)
 		job->output = made = job->collapsed || !strcmp(job->file, "-") ?
-				     strdup("-") : picture_name(job->file);
+				     strdup("-") : file_with_ending(job->file, ".svg");
 	status = job->output ? flame_recording(job, trace) :
 			       complain("out of memory");
 	free(made);

@@ -14,6 +14,7 @@
 #include "series.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/show/input.h"
 
 #define NUMBER_MAX 999999999u
 
@@ -68,14 +69,6 @@ int series_option(const struct command *command, int option, const char *value,
 
 /* ---- names ---- */
 
-/* Where the number goes: before the last dot of the file's name, or at its end */
-static size_t stem_length(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -85,8 +78,7 @@ static const char *base_name(const char *path)
 
 int series_file_name(const struct series *series, unsigned int number, char *name)
 {
-	const char *base = base_name(series->output);
-	size_t stem = (size_t)(base - series->output) + stem_length(base);
+	size_t stem = file_stem(series->output);	/* the number goes here */
 	int length;
 
 	length = snprintf(name, PATH_MAX, "%.*s-%04u%s", (int)stem, series->output,
@@ -98,7 +90,7 @@ int series_file_name(const struct series *series, unsigned int number, char *nam
 static unsigned int number_of(const struct series *series, const char *name)
 {
 	const char *base = base_name(series->output);
-	size_t stem = stem_length(base), digits;
+	size_t stem = file_stem(base), digits;
 	unsigned long number;
 
 	if (strncmp(name, base, stem) || name[stem] != '-')

@@ -2,6 +2,7 @@
 /*
  * The trace file that a command reads; see input.h.
  */
+#include <stdlib.h>
 #include "input.h"
 
 int input_choose(const struct command *command, int argc, char **argv, const char **file)
@@ -30,4 +31,16 @@ int input_close(const char *file, struct tb_trace *trace, int status)
 		status = complain_file(file, fault);
 	tb_trace_close(trace);
 	return status;
+}
+
+char *file_with_ending(const char *path, const char *ending)
+{
+	size_t stem = file_stem(path);
+	char *name = malloc(stem + strlen(ending) + 1);
+
+	if (name) {
+		memcpy(name, path, stem);
+		strcpy(name + stem, ending);
+	}
+	return name;
 }
