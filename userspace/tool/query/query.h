@@ -54,8 +54,7 @@ struct query_store;
  */
 struct query_table {
 	struct query *query;
-	const char *name;
-	char *columns;
+	const char *name, *columns;
 	enum query_kind kind;
 	unsigned char *formats;
 	int time, cpu, choose;
@@ -82,6 +81,7 @@ struct query_figures {
  * @last_ns: time of the last event; UINT64_MAX: not known yet
  * @last_ticks: the same in ticks, if @last_ns is known
  * @missing: times of missing events, if @knows_missing
+ * @why_table: the table "why", only ->query and ->columns
  * @why: the analysis of all threads; NULL: not needed yet
  * @why_cursors: number of cursors that use nodes of its tree
  */
@@ -101,6 +101,7 @@ struct query {
 	uint64_t last_ns, last_ticks;
 	struct spans missing;
 	bool knows_missing;
+	struct query_table why_table;
 	struct why *why;
 	unsigned int why_cursors;
 	struct query_figures figures;
@@ -179,6 +180,12 @@ extern const struct query_named query_named[];
 /* ---- virtual tables (table.c) ---- */
 
 int query_table_register(struct query_table *table);
+
+/* For struct sqlite3_module; @context of xConnect is the struct query_table */
+int query_table_connect(sqlite3 *sqlite, void *context, int count, const char *const *words,
+			sqlite3_vtab **out, char **error);
+int query_table_disconnect(sqlite3_vtab *base);
+struct query_table *query_table_of(const sqlite3_vtab *base);
 
 /* ---- the table "why" (why.c) ---- */
 

@@ -373,7 +373,7 @@ void query_close(struct query *query)
 		db_close(query->db);
 	for (i = 0; i < query->nr_tables; i++) {
 		query_stores_free(&query->tables[i]);
-		sqlite3_free(query->tables[i].columns);
+		sqlite3_free((char *)query->tables[i].columns);
 		free(query->tables[i].formats);
 	}
 	free(query->tables);

@@ -28,13 +28,13 @@ struct cursor {
 	bool over;
 };
 
-static struct query_table *table_of(sqlite3_vtab *base)
+struct query_table *query_table_of(const sqlite3_vtab *base)
 {
-	return ((struct table *)base)->table;
+	return ((const struct table *)base)->table;
 }
 
-static int connect_table(sqlite3 *sqlite, void *context, int count,
-			 const char *const *words, sqlite3_vtab **out, char **error)
+int query_table_connect(sqlite3 *sqlite, void *context, int count, const char *const *words,
+			sqlite3_vtab **out, char **error)
 {
 	struct query_table *described = context;
 	struct table *table;
@@ -61,7 +61,7 @@ static int connect_table(sqlite3 *sqlite, void *context, int count,
 	return SQLITE_OK;
 }
 
-static int disconnect_table(sqlite3_vtab *base)
+int query_table_disconnect(sqlite3_vtab *base)
 {
 	sqlite3_free(base);
 	return SQLITE_OK;
@@ -69,7 +69,7 @@ static int disconnect_table(sqlite3_vtab *base)
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	return query_best_index(table_of(base), info);
+	return query_best_index(query_table_of(base), info);
 }
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
@@ -111,7 +111,7 @@ static int failed(struct cursor *cursor, int error)
 static int next_row(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	struct query *query = table_of(base->pVtab)->query;
+	struct query *query = query_table_of(base->pVtab)->query;
 	int result;
 
 	if (cursor->stored) {
@@ -138,7 +138,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text,
 		  int count, sqlite3_value **values)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	struct query_table *table = table_of(base->pVtab);
+	struct query_table *table = query_table_of(base->pVtab);
 	bool again;
 	int result;
 
@@ -196,9 +196,9 @@ int query_table_register(struct query_table *table)
 {
 	static const sqlite3_module module = {
 		.iVersion = 0,
-		.xConnect = connect_table,
+		.xConnect = query_table_connect,
 		.xBestIndex = best_index,
-		.xDisconnect = disconnect_table,
+		.xDisconnect = query_table_disconnect,
 		.xOpen = open_cursor,
 		.xClose = close_cursor,
 		.xFilter = filter,

@@ -22,11 +22,6 @@ enum { START, DURATION, TID, COMM, DEPTH, CAUSE, PATH };
 /* idxNum of best_index() */
 enum { ALL_THREADS, ONE_TID, ONE_COMM };
 
-struct table {
-	struct sqlite3_vtab base;
-	struct query *query;
-};
-
 /* @node: a leaf of the tree */
 struct piece {
 	uint64_t from, to;
@@ -54,37 +49,6 @@ struct cursor {
 	size_t count, room, at;
 	bool over, counted;
 };
-
-static int connect_table(sqlite3 *sqlite, void *context, int count, const char *const *words,
-			 sqlite3_vtab **out, char **error)
-{
-	struct query *query = context;
-	bool own = query->own;
-	struct table *table;
-	int result;
-
-	(void)count;
-	(void)words;
-	(void)error;
-	query->own = true;
-	result = sqlite3_declare_vtab(sqlite, "CREATE TABLE x(" COLUMNS ")");
-	query->own = own;
-	if (result)
-		return result;
-	table = sqlite3_malloc(sizeof(*table));
-	if (!table)
-		return SQLITE_NOMEM;
-	memset(table, 0, sizeof(*table));
-	table->query = query;
-	*out = &table->base;
-	return SQLITE_OK;
-}
-
-static int disconnect_table(sqlite3_vtab *base)
-{
-	sqlite3_free(base);
-	return SQLITE_OK;
-}
 
 /* SQLite tests each row again */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -120,7 +84,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 	if (!cursor)
 		return SQLITE_NOMEM;
 	memset(cursor, 0, sizeof(*cursor));
-	cursor->query = ((struct table *)base)->query;
+	cursor->query = query_table_of(base)->query;
 	*out = &cursor->base;
 	return SQLITE_OK;
 }
@@ -352,9 +316,9 @@ int query_why_register(struct query *query)
 {
 	static const sqlite3_module module = {
 		.iVersion = 0,
-		.xConnect = connect_table,
+		.xConnect = query_table_connect,
 		.xBestIndex = best_index,
-		.xDisconnect = disconnect_table,
+		.xDisconnect = query_table_disconnect,
 		.xOpen = open_cursor,
 		.xClose = close_cursor,
 		.xFilter = filter,
@@ -364,5 +328,8 @@ int query_why_register(struct query *query)
 		.xRowid = row_number,
 	};
 
-	return sqlite3_create_module_v2(query->db->sqlite, DB_WHY_NAME, &module, query, NULL);
+	query->why_table.query = query;
+	query->why_table.columns = COLUMNS;
+	return sqlite3_create_module_v2(query->db->sqlite, DB_WHY_NAME, &module,
+					&query->why_table, NULL);
 }
