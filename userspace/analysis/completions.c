@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "completions.h"
+#include "lib/bisect.h"
 
 struct done {
 	uint64_t ns;
@@ -169,19 +170,13 @@ uint32_t completions_at(const struct completions *completions, uint32_t cpu, uin
 			uint64_t to)
 {
 	const struct done_list *list;
-	size_t low = 0, high, middle;
+	size_t low = 0;
 
 	if (!completions->whole || cpu >= completions->nr_cpus)
 		return 0;
 	list = &completions->cpus[cpu];
 	/* the first one after @to */
-	for (high = list->count; low < high;) {
-		middle = low + (high - low) / 2;
-		if (list->at[middle].ns > to)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	BISECT(low, list->count, i, list->at[i].ns <= to);
 	if (!low || list->at[low - 1].ns < from ||
 	    has_changed(completions, list->at[low - 1].ns, to))
 		return 0;

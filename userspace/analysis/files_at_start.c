@@ -16,6 +16,7 @@
 #include "files_at_start.h"
 #include "map.h"
 #include "spans.h"
+#include "lib/bisect.h"
 
 /* Clock records place events in CLOCK_MONOTONIC no better than this */
 #define MARGIN_NS 10000
@@ -107,17 +108,10 @@ static void change(struct reader *reader, uint32_t pid, uint64_t first, uint64_t
 {
 	const struct file_at_start key = { .pid = pid, .number = (uint32_t)first };
 	struct file_at_start *list = reader->files->list;
-	size_t low = 0, high = reader->files->count, middle;
+	size_t low = 0, count = reader->files->count;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (compare_numbers(&list[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	high = reader->files->count;
-	for (; low < high && list[low].pid == pid && list[low].number <= last; low++)
+	BISECT(low, count, i, compare_numbers(&list[i], &key) < 0);
+	for (; low < count && list[low].pid == pid && list[low].number <= last; low++)
 		judge(&list[low], begin, end);
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "spans.h"
+#include "lib/bisect.h"
 
 int spans_add(struct spans *spans, uint64_t first, uint64_t last)
 {
@@ -79,15 +80,9 @@ void spans_free(struct spans *spans)
 
 size_t spans_from(const struct spans *spans, uint64_t ns)
 {
-	size_t low = 0, high = spans->count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (spans->list[middle].last <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, spans->count, i, spans->list[i].last <= ns);
 	return low;
 }
 
@@ -100,22 +95,15 @@ bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end)
 
 uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns)
 {
-	size_t low = 0, high = spans->nr_own, middle;
-	const struct told_span *own;
+	const struct told_span *own = spans->own;
 	uint64_t since = ns;
+	size_t low = 0;
 
 	if (cpu < spans->nr_cpus && spans->cpus[cpu].end < since)
 		since = spans->cpus[cpu].end;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		own = &spans->own[middle];
-		if (own->cpu < cpu || (own->cpu == cpu && own->told <= ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < spans->nr_own && spans->own[low].cpu == cpu && spans->own[low].first < since)
-		since = spans->own[low].first;
+	BISECT(low, spans->nr_own, i, own[i].cpu < cpu || (own[i].cpu == cpu && own[i].told <= ns));
+	if (low < spans->nr_own && own[low].cpu == cpu && own[low].first < since)
+		since = own[low].first;
 	return since;
 }
 

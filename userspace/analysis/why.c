@@ -14,6 +14,7 @@
 #include "files.h"
 #include "map.h"
 #include "why_lines.h"
+#include "lib/bisect.h"
 
 #define NONE ((int64_t)-1)
 #define QUOTA_NS 1000000
@@ -517,15 +518,9 @@ int why_sort(struct why *why)
 
 size_t why_index(const struct why *why, uint32_t tid)
 {
-	size_t low = 0, high = why->lines.nr_threads, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (why_tid(why, why->lines.order[middle]) < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, why->lines.nr_threads, i, why_tid(why, why->lines.order[i]) < tid);
 	return low;
 }
 

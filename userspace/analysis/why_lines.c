@@ -14,6 +14,7 @@
 #include "slices.h"
 #include "spans.h"
 #include "why_lines.h"
+#include "lib/bisect.h"
 
 #define CPUS_MAX SLICES_CPUS_MAX
 #define LATE_MAX 4096		/* add_late_run() inserts before at most this many runs */
@@ -57,18 +58,11 @@ static void *list_add(struct why_list *list, size_t size)
 
 size_t why_first(const struct why_list *list, size_t size, uint64_t ns)
 {
-	size_t low = 0, high = list->count, middle;
-	uint64_t end;
+	const char *at = list->at;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		/* each begins with struct { uint64_t begin, end } */
-		memcpy(&end, (const char *)list->at + middle * size + sizeof(end), sizeof(end));
-		if (end > ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	/* each begins with struct { uint64_t begin, end } */
+	BISECT(low, list->count, i, ((const uint64_t *)(at + i * size))[1] <= ns);
 	return low;
 }
 

@@ -149,7 +149,7 @@ void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
 		   enum tb_timebase base, struct tb_line *line)
 {
 	const struct tb_clock_sync *syncs = recording->syncs;
-	size_t count = recording->nr_syncs, low = 0, high, middle, piece;
+	size_t count = recording->nr_syncs, low = 1, piece;
 	uint64_t frequency = recording->has_init ? recording->init.frequency : 0;
 
 	line->from = 0;
@@ -170,14 +170,8 @@ void tb_clock_line(const struct tb_recording *recording, uint64_t ticks,
 	}
 
 	/* the last record at or before @ticks, or record 0 */
-	high = count;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (syncs[middle].clock <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
+	BISECT(low, count, i, syncs[i].clock <= ticks);
+	low--;
 	if (low)
 		line->from = syncs[low].clock;
 	piece = low;
@@ -229,7 +223,7 @@ uint64_t tb_clock_ticks(const struct tb_recording *recording,
 			uint64_t monotonic)
 {
 	const struct tb_clock_sync *syncs = recording->syncs;
-	size_t count = recording->nr_syncs, low = 0, high = count, middle;
+	size_t count = recording->nr_syncs, low = 1;
 	uint64_t ticks = recording->has_init ? recording->init.frequency : 0;
 	uint64_t ns = NS_PER_SECOND, part;
 
@@ -237,13 +231,8 @@ uint64_t tb_clock_ticks(const struct tb_recording *recording,
 		ticks = NS_PER_SECOND;
 	if (!count)
 		return scaled(monotonic, ticks, ns);
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (syncs[middle].monotonic <= monotonic)
-			low = middle;
-		else
-			high = middle;
-	}
+	BISECT(low, count, i, syncs[i].monotonic <= monotonic);
+	low--;
 	if (count > 1) {
 		size_t piece = low + 1 < count ? low : low - 1;
 

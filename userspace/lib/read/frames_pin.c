@@ -15,27 +15,21 @@
 
 const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t offset)
 {
-	size_t low = 0, high = frames->nr_headers, middle, hint;
+	size_t at, hint;
 
 	hint = atomic_load_explicit(&frames->hint, memory_order_relaxed);
 	/* callers mostly ask for one block after another */
-	for (middle = hint; middle < hint + 2 && middle < high; middle++)
-		if (frames->headers[middle].offset == offset)
+	for (at = hint; at < hint + 2 && at < frames->nr_headers; at++)
+		if (frames->headers[at].offset == offset)
 			break;
-	if (middle == hint + 2 || middle >= high) {
-		while (low < high) {
-			middle = low + (high - low) / 2;
-			if (frames->headers[middle].offset < offset)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		middle = low;
+	if (at == hint + 2 || at >= frames->nr_headers) {
+		at = 0;
+		BISECT(at, frames->nr_headers, i, frames->headers[i].offset < offset);
 	}
-	if (middle >= frames->nr_headers || frames->headers[middle].offset != offset)
+	if (at >= frames->nr_headers || frames->headers[at].offset != offset)
 		return NULL;
-	atomic_store_explicit(&((struct tb_frames *)frames)->hint, middle, memory_order_relaxed);
-	return &frames->headers[middle].header;
+	atomic_store_explicit(&((struct tb_frames *)frames)->hint, at, memory_order_relaxed);
+	return &frames->headers[at].header;
 }
 
 /* ---- pins ---- */
@@ -43,16 +37,10 @@ const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t
 /* The frame that contains @offset, which is less than the size of the trace */
 static struct tb_frame *frame_of(const struct tb_frames *frames, uint64_t offset)
 {
-	size_t low = 0, high = frames->nr_frames, middle;
+	size_t low = 0;
 
 	/* count frames that begin at @offset or before */
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (frames->frames[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, frames->nr_frames, i, frames->frames[i].offset <= offset);
 	return &frames->frames[low - 1];
 }
 
@@ -71,15 +59,9 @@ bool tb_frames_looked_for(const struct tb_frames *frames, uint64_t offset)
 /* Index of the first header of @frame */
 static size_t first_header(const struct tb_frames *frames, const struct tb_frame *frame)
 {
-	size_t low = 0, high = frames->nr_headers, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (frames->headers[middle].offset < frame->offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, frames->nr_headers, i, frames->headers[i].offset < frame->offset);
 	return low;
 }
 

@@ -105,19 +105,13 @@ uint32_t tb_index_recording(const struct tb_trace *trace,
 			    const struct tb_block *block, uint64_t offset)
 {
 	const struct tb_turn turn = { .offset = offset, .provider = block->provider };
-	size_t low = 0, high = trace->nr_turns, middle;
+	size_t low = 0;
 
 	if (trace->nr_recordings == 1)
 		return 0;
-		/* count turns of lower providers, and of this one up to the block */
-	while (low < high) {
-		TB_COUNT_STEP();
-		middle = low + (high - low) / 2;
-		if (compare_turns(&trace->turns[middle], &turn) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	/* count turns of lower providers, and of this one up to the block */
+	BISECT(low, trace->nr_turns, i,
+	       (TB_COUNT_STEP(), compare_turns(&trace->turns[i], &turn)) <= 0);
 	/* none before it: the file has changed since the index was built */
 	return low ? trace->turns[low - 1].recording : 0;
 }
@@ -209,15 +203,9 @@ static int mark(struct tb_marks *marks, size_t most, uint64_t number,
 /* Index at which the ring of @cpu is, or belongs, in the recording */
 static size_t ring_place(const struct tb_recording *recording, uint32_t cpu)
 {
-	size_t low = 0, high = recording->nr_rings, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (recording->rings[middle].cpu < cpu)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, recording->nr_rings, i, recording->rings[i].cpu < cpu);
 	return low;
 }
 
@@ -525,21 +513,12 @@ uint64_t tb_index_seek(const struct tb_trace *trace,
 		       const struct tb_ring_index *ring, uint64_t ticks,
 		       uint64_t *number)
 {
-	size_t low = 0, high = ring->listed ? ring->nr_all : ring->marks.count;
-	size_t middle;
-	uint64_t time;
+	size_t low = 0;
 
 	/* count blocks that begin before @ticks; the last of them is the result */
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		time = ring->listed ?
-		       tb_header_at(trace, ring->all[middle])->time_start :
-		       ring->marks.at[middle].time;
-		if (time < ticks)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, ring->listed ? ring->nr_all : ring->marks.count, i,
+	       (ring->listed ? tb_header_at(trace, ring->all[i])->time_start :
+		ring->marks.at[i].time) < ticks);
 	low -= low != 0;
 	*number = ring->listed ? low : (uint64_t)low << ring->marks.skip;
 	if (ring->listed)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "lib/bisect.h"
 #include "tracebuf.h"
 
 /* tb_format.known: events that tell the cursor something; tb_format.telling has their fields */
@@ -244,7 +245,7 @@ void tb_tree_free(struct tb_tree *tree);
 extern uint64_t tb_steps;
 #define TB_COUNT_STEP()	((void)__atomic_fetch_add(&tb_steps, 1, __ATOMIC_RELAXED))
 #else
-#define TB_COUNT_STEP()	do { } while (0)
+#define TB_COUNT_STEP()	((void)0)
 #endif
 
 /* trace.c */

@@ -53,19 +53,12 @@ int tb_mappings_sort(struct tb_recording *recording)
 /* Index after the last entry of @run that is of a lower pid, or of @pid and not later than @ns */
 static size_t behind(const struct tb_recording *recording, size_t run, uint32_t pid, uint64_t ns)
 {
-	size_t low = recording->mapping_runs.starts[run], middle;
+	const struct tb_mapping_at *list = recording->mappings;
+	size_t low = recording->mapping_runs.starts[run];
 	size_t high = tb_run_end(&recording->mapping_runs, run, recording->nr_mappings);
 
-	while (low < high) {
-		const struct tb_mapping *mapping;
-
-		middle = low + (high - low) / 2;
-		mapping = &recording->mappings[middle].mapping;
-		if (mapping->pid < pid || (mapping->pid == pid && mapping->since <= ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, high, i, list[i].mapping.pid < pid ||
+	       (list[i].mapping.pid == pid && list[i].mapping.since <= ns));
 	return low;
 }
 

@@ -69,15 +69,9 @@ int tb_symbols_sort(struct tb_recording *recording)
 static const struct tb_symbol_at *find(const struct tb_recording *recording, size_t low,
 				       size_t high, uint64_t address)
 {
-	size_t first = low, middle;
+	size_t first = low;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (recording->symbols[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, high, i, recording->symbols[i].start <= address);
 	return low > first ? &recording->symbols[low - 1] : NULL;
 }
 

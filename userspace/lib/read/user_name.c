@@ -85,15 +85,9 @@ const struct tb_user_name *tb_names_find(const struct tb_users *users,
 					 uint32_t producer, uint32_t id)
 {
 	uint64_t key = key_of(producer, id);
-	size_t low = 0, high = users->nr_names, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (users->names[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, users->nr_names, i, users->names[i].key < key);
 	return low < users->nr_names && users->names[low].key == key ?
 	       &users->names[low].name : NULL;
 }

@@ -193,7 +193,7 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 {
 	const struct tb_users *users = reader->recording->users;
 	const struct tb_hole *holes;
-	size_t low = 0, high = reader->sequence->nr_holes, middle;
+	size_t low = 0, high = reader->sequence->nr_holes;
 	const struct tb_record *record = reader->record;
 	uint32_t start, end;
 
@@ -206,17 +206,9 @@ static const struct tb_record *patched(const struct tb_reader *reader,
 					   reader->data);
 	end = start + reader->head.bytes;
 	start += sizeof(*record);
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (holes[middle].chunk < piece->chunk ||
-		    (holes[middle].chunk == piece->chunk &&
-		     holes[middle].offset < start))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < reader->sequence->nr_holes &&
-	       holes[low].chunk == piece->chunk && holes[low].offset < end; low++)
+	BISECT(low, high, i, holes[i].chunk < piece->chunk ||
+	       (holes[i].chunk == piece->chunk && holes[i].offset < start));
+	for (; low < high && holes[low].chunk == piece->chunk && holes[low].offset < end; low++)
 		room->copy[(sizeof(*record) + holes[low].offset - start) / 8] =
 			holes[low].value;
 	return (const struct tb_record *)room->copy;

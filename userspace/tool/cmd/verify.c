@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
+#include "lib/bisect.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
 #include "tool/show/input.h"
@@ -79,15 +80,9 @@ static int sort_headers(struct verify *verify, unsigned int number)
 static ssize_t same_header(const struct verify *verify, size_t number)
 {
 	struct numbered_header wanted = { *verify->block, number };
-	size_t low = 0, high = verify->nr_headers, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (compare_headers(&verify->headers[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, verify->nr_headers, i, compare_headers(&verify->headers[i], &wanted) < 0);
 	if (!low || memcmp(&verify->headers[low - 1].header, &wanted.header, sizeof(wanted.header)))
 		return -1;
 	return (ssize_t)verify->headers[low - 1].number;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common.h"
+#include "lib/bisect.h"
 #include "tool/show/out.h"
 
 /* ---- time ---- */
@@ -14,7 +15,7 @@ static void clock_find(struct export_clock *clock, uint64_t ticks)
 {
 	const struct tb_trace *trace = clock->trace;
 	const struct tb_clock_sync *syncs;
-	size_t count, low = 0, high, middle;
+	size_t count, low = 1;
 
 	memset(clock, 0, sizeof(*clock));
 	clock->trace = trace;
@@ -22,14 +23,8 @@ static void clock_find(struct export_clock *clock, uint64_t ticks)
 	syncs = tb_trace_syncs(trace, &count);
 	if (!syncs)
 		return;
-	high = count;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (syncs[middle].clock <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
+	BISECT(low, count, i, syncs[i].clock <= ticks);
+	low--;
 	clock->base = syncs[low].clock;
 	clock->offset = (int64_t)(syncs[low].boottime - syncs[low].monotonic);
 	if (ticks < syncs[low].clock) {

@@ -17,6 +17,7 @@
 #include "lib/function_field.h"
 #include "mappings.h"
 #include "notes.h"
+#include "lib/bisect.h"
 #include "tracebuf.h"
 
 #ifndef KALLSYMS
@@ -297,15 +298,9 @@ static int functions_read(struct functions *functions)
 static const struct function *function_at(const struct functions *functions,
 					  uint64_t address, uint64_t *end)
 {
-	size_t low = 0, high = functions->count, middle, next;
+	size_t low = 0, next;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (functions->list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, functions->count, i, functions->list[i].start <= address);
 	if (!low)
 		return NULL;
 	next = low--;

@@ -20,6 +20,7 @@
 #include <string.h>
 #include "build_ids.h"
 #include "mappings.h"
+#include "lib/bisect.h"
 #include "tool/command/command.h"
 #include "tracebuf.h"
 
@@ -360,15 +361,9 @@ void mappings_close(struct mappings *mappings)
  */
 static bool contains(const struct tb_mapping *mapping, const uint64_t *addresses, size_t count)
 {
-	size_t low = 0, high = count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (addresses[middle] < mapping->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, count, i, addresses[i] < mapping->start);
 	return low < count && addresses[low] - mapping->start <= mapping->size;
 }
 

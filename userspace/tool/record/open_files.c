@@ -23,6 +23,7 @@
 #include "notes.h"
 #include "open_files.h"
 #include "sockets.h"
+#include "lib/bisect.h"
 #include "tool/command/command.h"
 #include "tracebuf.h"
 
@@ -212,15 +213,9 @@ static void name_socket(uint64_t inode, const char *text, void *context)
 {
 	struct open_files *files = context;
 	char name[PATH_MAX], *copy;
-	size_t low = 0, high = files->nr_sockets, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (files->sockets[middle]->socket < inode)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, files->nr_sockets, i, files->sockets[i]->socket < inode);
 	snprintf(name, sizeof(name), "%s", text);
 	shorten(name, strlen(name));
 	for (; low < files->nr_sockets && files->sockets[low]->socket == inode; low++) {

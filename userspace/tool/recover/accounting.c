@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recover.h"
+#include "lib/bisect.h"
 #include "lib/utf8.h"
 
 #define PER_TOTALS	(1 + (sizeof(struct tb_totals) + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE)
@@ -201,15 +202,9 @@ static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, si
 /* Index of the first ring of recording @id or a higher one */
 static size_t rings_from(const struct recover *recover, uint64_t id)
 {
-	size_t low = 0, high = recover->nr_rings, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (recover->rings[middle].recording < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, recover->nr_rings, i, recover->rings[i].recording < id);
 	return low;
 }
 

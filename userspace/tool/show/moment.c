@@ -8,6 +8,7 @@
 #include <time.h>
 #include "moment.h"
 #include "values.h"
+#include "lib/bisect.h"
 
 #define NS_PER_S 1000000000ull
 #define DIGITS "0123456789"
@@ -147,19 +148,13 @@ int moment_parse(const struct command *command, const char *text, struct moment 
 
 uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
 {
-	uint64_t low = 0, high = 1, middle;
+	uint64_t low = 0, high = 1;
 
 	if (tb_trace_ns(trace, 0, base) >= ns)
 		return 0;
 	while (high < 1ull << 62 && tb_trace_ns(trace, high, base) < ns)
 		high *= 2;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (tb_trace_ns(trace, middle, base) < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	BISECT(low, high, i, tb_trace_ns(trace, i, base) < ns);
 	return low;
 }
 

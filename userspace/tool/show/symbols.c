@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "symbols.h"
+#include "lib/bisect.h"
 #include "tool/command/command.h"
 
 /* No function is longer: an address farther behind a symbol is in an unknown function */
@@ -85,21 +86,15 @@ static void sort(struct symbols *symbols)
 const char *symbols_find(struct symbols *symbols, uint64_t address,
 			 uint64_t *start)
 {
-	size_t low = 0, high, middle;
+	size_t low = 1;
 
 	if (!symbols->count)
 		return NULL;
 	if (!symbols->sorted)
 		sort(symbols);
 	/* the last symbol that is not above @address */
-	high = symbols->count;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (symbols->list[middle].address <= address)
-			low = middle;
-		else
-			high = middle;
-	}
+	BISECT(low, symbols->count, i, symbols->list[i].address <= address);
+	low--;
 	if (symbols->list[low].address > address ||
 	    address - symbols->list[low].address >= LONGEST)
 		return NULL;
