@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """tool_help.py - parses the help texts of the tool.
 
-Only "tracebuf COMMAND -h" explains options. Man pages and completions come from it, and tests
-compare it with the options that the tool really takes.
+Only "tracebuf COMMAND -h" explains options. The tool reads its options from it; man pages and
+completions come from it.
 
     commands(tool)          [(name, brief)]
     full(tool, name)        the text of --help-all, or of -h if the tool has no longer text
-    Help(text)              usage: lines; before, after: paragraphs; options: [Option]
-    taken(tool, *command)   the long options that the tool takes, from getopt's errors
+    Help(text)              usage: lines; before, after: paragraphs; options: [Option];
+                            names(): all long options
 """
 import re
 import subprocess
@@ -80,6 +80,9 @@ class Help:
             rest = textwrap.dedent("\n".join(option.what[1:])).split("\n") if option.what[1:] else []
             option.what = option.what[:1] + rest
 
+    def names(self):
+        return {option.long for option in self.options if option.long}
+
     @staticmethod
     def _option(line):
         match = OPTION.match(line)
@@ -88,29 +91,3 @@ class Help:
     def _end(self, paragraph):
         if paragraph:
             (self.after if self.options else self.before).append(paragraph)
-
-
-def taken(tool, *command):
-    """Return all long options of a command.
-
-    getopt refuses an ambiguous abbreviation with a list of the options. It refuses an abbreviation
-    of one option by the option's full name, if the option takes no value but gets one, or takes one
-    and gets none. So the command itself never starts.
-    """
-    found = set()
-    for letter in "abcdefghijklmnopqrstuvwxyz":
-        word = "--" + letter
-        text = said(tool, *command, word + "=~", "--~none")
-        several = re.search(r"ambiguous; possibilities: (.*)", text)
-        if several:
-            found.update(re.findall(r"'(--[a-z0-9-]+)'", several.group(1)))
-            continue
-        none = re.search(r"option '(--[a-z0-9-]+)' doesn't allow an argument", text)
-        if not none:
-            if re.search(r"unrecognized option '%s" % re.escape(word), text):
-                continue
-            none = re.search(r"option '(--[a-z0-9-]+)' requires an argument",
-                             said(tool, *command, word))
-        if none:
-            found.add(none.group(1))
-    return found

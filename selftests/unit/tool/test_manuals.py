@@ -4,7 +4,8 @@
 
     test_manuals.py TOOL MAN COMPLETIONS      MAN and COMPLETIONS: what "make man" has made
 
-The tool's help, its man pages and the completions must have the same commands and options.
+The tool's help, its man pages and the completions must have the same commands and options; the tool
+reads its options from the help (test_options.py).
 """
 import os
 import re
@@ -19,13 +20,6 @@ sys.path.insert(0, os.path.join(TREE, "scripts/lib"))
 import tool_help  # noqa: E402
 
 TOOL, MAN, COMPLETIONS = sys.argv[1:]
-# two commands share a table of options: these options belong to the other one
-OTHERS = {"record": {"--fifo"},
-          "stream": {"--rotate", "--keep", "--compress", "--threads", "--backlog"}}
-# an option that changes nothing need not be documented: streams are always written that way
-TACIT = {"stream": {"--buffered"}}
-# commands that take options after a word
-WORDS = {"provider": ("create", "test")}
 COMMANDS = tool_help.commands(TOOL)
 count = failed = 0
 
@@ -56,24 +50,7 @@ def run(command, **more):
 
 
 def told(name):
-    options = tool_help.Help(tool_help.full(TOOL, name)).options
-    return {option.long for option in options if option.long}
-
-
-def help_is_whole():
-    """Compare the options that the tool accepts with those in its help."""
-    for name, _ in COMMANDS:
-        takes = tool_help.taken(TOOL, name, *WORDS.get(name, ()))
-        says = told(name)
-        wrong = [f"tracebuf {name} takes {option} and -h does not say so"
-                 for option in sorted(takes - says - OTHERS.get(name, set()) - TACIT.get(name, set()))]
-        wrong += [f"tracebuf {name} -h tells of {option}, which it does not take"
-                  for option in sorted(says - takes)]
-        for option in sorted(OTHERS.get(name, ())):
-            text = tool_help.said(TOOL, name, option, *(["1"] if option != "--fifo" else []))
-            if "tracebuf record" not in text and "tracebuf stream" not in text and "--compress" not in text:
-                wrong.append(f"tracebuf {name} {option} does not say whose it is: {text.strip()}")
-        check(f"options of tracebuf {name}: those of -h and those it takes", wrong)
+    return tool_help.Help(tool_help.full(TOOL, name)).names()
 
 
 def pages_of_commands():
@@ -238,7 +215,6 @@ def completion(shell, completes, by_name=()):
 
 
 print("TAP version 14")
-help_is_whole()
 pages_of_commands()
 pages_of_symbols()
 pages_are_sound()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""No command has two long options with one number, and a letter means the same in all commands.
+"""A command takes the options of its help, and a letter means the same in all commands.
 
-Several headers define the numbers; of two options with one number getopt takes the first.
+The tool and scripts/lib/tool_help.py read the help each by themselves.
 
     test_options.py TOOL      without sanitizers; CC: the compiler
 """
@@ -45,7 +45,7 @@ int getopt_long(int argc, char *const *argv, const char *letters, const struct o
 
 
 def table(library, words):
-    """The long options of a command by number."""
+    """The long options that a command takes, by number."""
     said = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           text=True, check=False, timeout=60,
                           env={**os.environ, "LD_PRELOAD": library})
@@ -80,12 +80,13 @@ def main():
                     letters[chr(number)][names[0]].append(words[0])
             wrong = [names for names in numbers.values() if len(names) > 1]
             for names in wrong:
-                print(f"# the same number: {', '.join('--' + name for name in names)}")
-            if not numbers:
-                print("# it reads no options")
-            fine = bool(numbers) and not wrong
-            print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)}: "
-                  "each long option has its own number")
+                print(f"# options with one letter or name: {', '.join('--' + name for name in names)}")
+            told = tool_help.Help(tool_help.full(TOOL, words[0])).names()
+            other = told ^ {"--" + name for names in numbers.values() for name in names}
+            if other:
+                print(f"# in the help or taken, not both: {', '.join(sorted(other))}")
+            fine = not wrong and not other
+            print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)} takes the options of its help")
             failed |= not fine
     for letter, names in sorted(letters.items()):
         if not is_one_meaning(letter, names):
