@@ -73,59 +73,30 @@ static bool compact;
 
 static void describe(void)
 {
-	static const struct fx_field wake[] = {
-		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
-		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field irq[] = {
-		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
-	};
-	static const struct fx_field softirq[] = {
-		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
-	};
 	static const struct fx_field done[] = {
 		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
 		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
 		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
 		{ "rwbs", "char[8]", 16, 8, 8, TB_FIELD_STRING, 0, 0 },
 	};
-	static const struct fx_field leave[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
 
-	static const struct fx_field wake_compact[] = {
-		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
-		{ "prio", "int", 0, 8, 0, TB_FIELD_BITS, 22, 8 },
-		{ "target_cpu", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
-		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
-	};
-	static const struct fx_field softirq_compact[] = {
-		{ "vec", "unsigned int", 0, 8, 0, TB_FIELD_BITS, 0, 32 },
-		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
-	};
-	static const struct fx_field leave_compact[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
-		{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
-	};
-
-	fx_describe(&fx, EV_WAKEUP + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup", wake_compact, 4);
-	fx_describe(&fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking", wake_compact, 4);
-	fx_describe(&fx, EV_EXIT + 1, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", leave_compact, 2);
+	fx_describe(&fx, EV_WAKEUP + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup",
+		    fx_wake_compact, 4);
+	fx_describe(&fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking",
+		    fx_wake_compact, 4);
+	fx_describe(&fx, EV_EXIT + 1, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit",
+		    fx_exit_compact, 2);
 	fx_describe(&fx, EV_SOFTIRQ + 1, TB_EVENT_SIMPLE, "irq", "softirq_entry",
-		    softirq_compact, 2);
+		    fx_softirq_compact, 2);
 	fx_describe(&fx, EV_SOFTIRQ_EXIT + 1, TB_EVENT_SIMPLE, "irq", "softirq_exit",
-		    softirq_compact, 2);
-	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", wake, 4);
-	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", wake, 4);
-	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", leave, 2);
-	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", irq, 2);
-	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 1);
-	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", softirq, 1);
-	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
+		    fx_softirq_compact, 2);
+	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fx_wake_fields, 4);
+	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fx_wake_fields, 4);
+	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
+	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", fx_irq_fields, 2);
+	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_fields, 1);
+	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", fx_softirq_fields, 1);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", fx_softirq_fields, 1);
 	fx_describe(&fx, EV_DONE, 0, "block", "block_rq_complete", done, 4);
 }
 

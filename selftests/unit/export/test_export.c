@@ -44,27 +44,6 @@ enum {
 
 static void describe(struct fx *fx)
 {
-	/* the compact forms as module/events/compact.c has them */
-	static const struct fx_field waking[] = {
-		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
-		{ "prio", "int", 0, 8, 0, TB_FIELD_BITS, 22, 8 },
-		{ "target_cpu", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
-		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
-	};
-	static const struct fx_field waking_wide[] = {
-		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
-		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field exit[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
-		{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
-	};
-	static const struct fx_field exit_wide[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
 	static const struct fx_field irq[] = {
 		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "name", "__data_loc char[]", 4, 4, 0, TB_FIELD_DATA_LOC | TB_FIELD_STRING, 0, 0 },
@@ -73,17 +52,6 @@ static void describe(struct fx *fx)
 		{ "irq", "int", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 32 },
 		{ "ret", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
 		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
-	};
-	static const struct fx_field irq_exit_wide[] = {
-		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field softirq[] = {
-		{ "vec", "unsigned int", 0, 8, 0, TB_FIELD_BITS, 0, 32 },
-		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
-	};
-	static const struct fx_field softirq_wide[] = {
-		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
 	};
 	static const struct fx_field frequency[] = {
 		{ "state", "u32", 0, 4, 0, 0, 0, 0 },
@@ -99,16 +67,16 @@ static void describe(struct fx *fx)
 #define DESCRIBE(id, flags, system, name, fields) \
 	fx_describe(fx, id, flags, system, name, fields, \
 		    sizeof(fields) / sizeof(fields[0]))
-	DESCRIBE(EV_WAKING_WIDE, 0, "sched", "sched_waking", waking_wide);
-	DESCRIBE(EV_WAKING, TB_EVENT_SIMPLE, "sched", "sched_waking", waking);
-	DESCRIBE(EV_EXIT_WIDE, 0, "raw_syscalls", "sys_exit", exit_wide);
-	DESCRIBE(EV_EXIT, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", exit);
+	DESCRIBE(EV_WAKING_WIDE, 0, "sched", "sched_waking", fx_wake_fields);
+	DESCRIBE(EV_WAKING, TB_EVENT_SIMPLE, "sched", "sched_waking", fx_wake_compact);
+	DESCRIBE(EV_EXIT_WIDE, 0, "raw_syscalls", "sys_exit", fx_exit_fields);
+	DESCRIBE(EV_EXIT, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit", fx_exit_compact);
 	DESCRIBE(EV_IRQ, 0, "irq", "irq_handler_entry", irq);
-	DESCRIBE(EV_IRQ_EXIT_WIDE, 0, "irq", "irq_handler_exit", irq_exit_wide);
+	DESCRIBE(EV_IRQ_EXIT_WIDE, 0, "irq", "irq_handler_exit", fx_irq_exit_fields);
 	DESCRIBE(EV_IRQ_EXIT, TB_EVENT_SIMPLE, "irq", "irq_handler_exit", irq_exit);
-	DESCRIBE(EV_SOFTIRQ_WIDE, 0, "irq", "softirq_entry", softirq_wide);
-	DESCRIBE(EV_SOFTIRQ_EXIT_WIDE, 0, "irq", "softirq_exit", softirq_wide);
-	DESCRIBE(EV_SOFTIRQ_EXIT, TB_EVENT_SIMPLE, "irq", "softirq_exit", softirq);
+	DESCRIBE(EV_SOFTIRQ_WIDE, 0, "irq", "softirq_entry", fx_softirq_fields);
+	DESCRIBE(EV_SOFTIRQ_EXIT_WIDE, 0, "irq", "softirq_exit", fx_softirq_fields);
+	DESCRIBE(EV_SOFTIRQ_EXIT, TB_EVENT_SIMPLE, "irq", "softirq_exit", fx_softirq_compact);
 	DESCRIBE(EV_FREQUENCY, 0, "power", "cpu_frequency", frequency);
 	DESCRIBE(EV_TIMER, 0, "irq_vectors", "local_timer_entry", vector);
 	DESCRIBE(EV_TIMER_EXIT, 0, "irq_vectors", "local_timer_exit", vector);

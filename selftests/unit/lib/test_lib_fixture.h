@@ -317,6 +317,53 @@ struct fx_field {
 	unsigned int offset, size, count, flags, bit, bits;
 };
 
+/* Events of several tests; compact forms as module/events/compact.c and calls.c describe them */
+static const struct fx_field fx_wake_fields[] = {
+	{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
+	{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+};
+static const struct fx_field fx_wake_compact[] = {
+	{ "pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
+	{ "prio", "int", 0, 8, 0, TB_FIELD_BITS, 22, 8 },
+	{ "target_cpu", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
+	{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
+};
+static const struct fx_field fx_exit_fields[] = {
+	{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+	{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+};
+static const struct fx_field fx_exit_compact[] = {
+	{ "id", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 0, 16 },
+	{ "ret", "long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
+};
+static const struct fx_field fx_irq_fields[] = {
+	{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
+};
+static const struct fx_field fx_irq_exit_fields[] = {
+	{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+};
+static const struct fx_field fx_softirq_fields[] = {
+	{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
+};
+static const struct fx_field fx_softirq_compact[] = {
+	{ "vec", "unsigned int", 0, 8, 0, TB_FIELD_BITS, 0, 32 },
+	{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
+};
+static const struct fx_field fx_enter_compact[] = {
+	{ "id", "long", 0, 8, 0, TB_FIELD_BITS, 0, 12 },
+	{ "nr_args", "u8", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_COUNT, 12, 4 },
+	{ "args[0]", "unsigned long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
+	{ "args[1]", "unsigned long", 8, 8, 0, 0, 0, 0 },
+	{ "args[2]", "unsigned long", 16, 8, 0, 0, 0, 0 },
+	{ "args[3]", "unsigned long", 24, 8, 0, 0, 0, 0 },
+	{ "args[4]", "unsigned long", 32, 8, 0, 0, 0, 0 },
+	{ "args[5]", "unsigned long", 40, 8, 0, 0, 0, 0 },
+};
+
 /* @print: the print format, or NULL */
 static inline void fx_describe_print(struct fx *fx, unsigned int id,
 				     unsigned int flags, const char *system,
@@ -481,19 +528,6 @@ static inline void fx_describe_all(struct fx *fx)
 		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "args", "unsigned long[6]", 8, 48, 6, TB_FIELD_ARRAY, 0, 0 },
 	};
-	static const struct fx_field enter_compact[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_BITS, 0, 12 },
-		{ "nr_args", "u8", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_COUNT, 12, 4 },
-		{ "args[0]", "unsigned long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
-		{ "args[1]", "unsigned long", 8, 8, 0, 0, 0, 0 },
-		{ "args[2]", "unsigned long", 16, 8, 0, 0, 0, 0 },
-		{ "args[3]", "unsigned long", 24, 8, 0, 0, 0, 0 },
-		{ "args[4]", "unsigned long", 32, 8, 0, 0, 0, 0 },
-		{ "args[5]", "unsigned long", 40, 8, 0, 0, 0, 0 },
-	};
-	static const struct fx_field softirq_fields[] = {
-		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
-	};
 	static const struct fx_field newtask_fields[] = {
 		{ "pid", "pid_t", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "comm", "char[16]", 4, 16, 16, TB_FIELD_STRING, 0, 0 },
@@ -524,8 +558,8 @@ static inline void fx_describe_all(struct fx *fx)
 	FX_EVENT(FX_WAKEUP, 0, "sched", "sched_wakeup", wakeup_fields);
 	FX_EVENT(FX_SYS_ENTER, TB_EVENT_SHORT, "raw_syscalls", "sys_enter", enter_fields);
 	FX_EVENT(FX_SYS_ENTER_COMPACT, TB_EVENT_SHORT | TB_EVENT_SIMPLE, "raw_syscalls",
-		 "sys_enter", enter_compact);
-	FX_EVENT(FX_SOFTIRQ, TB_EVENT_SIMPLE, "irq", "softirq_entry", softirq_fields);
+		 "sys_enter", fx_enter_compact);
+	FX_EVENT(FX_SOFTIRQ, TB_EVENT_SIMPLE, "irq", "softirq_entry", fx_softirq_fields);
 	FX_EVENT(FX_NEWTASK, 0, "task", "task_newtask", newtask_fields);
 	FX_EVENT(FX_RENAME, 0, "task", "task_rename", rename_fields);
 	FX_EVENT(FX_ODD, 0, "test", "odd", odd_fields);

@@ -10,32 +10,10 @@ enum { EV_WAKING = 82, EV_ENTER = 84, EV_LOSSY = 86, EV_EMPTY = 88 };
 /* As module/events/compact.c and calls.c describe them, and two that cannot be widened */
 static void describe(struct fx *fx)
 {
-	static const struct fx_field waking[] = {
-		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
-		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field waking_compact[] = {
-		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_BITS, 0, 22 },
-		{ "prio", "int", 0, 8, 0, TB_FIELD_BITS, 22, 8 },
-		{ "target_cpu", "int", 0, 8, 0, TB_FIELD_BITS, 32, 16 },
-		{ "context", "u16", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_CONTEXT, 48, 16 },
-	};
 	static const struct fx_field enter[] = {
 		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 		{ "args", "unsigned long", 8, 48, 6, TB_FIELD_ARRAY, 0, 0 },
 		{ "path", "char", 56, 4, 0, TB_FIELD_DATA_LOC | TB_FIELD_STRING, 0, 0 },
-	};
-	static const struct fx_field enter_compact[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_BITS, 0, 12 },
-		{ "nr_args", "u8", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_COUNT, 12, 4 },
-		{ "args[0]", "unsigned long", 0, 8, 0, TB_FIELD_BITS | TB_FIELD_SIGNED, 16, 48 },
-		{ "args[1]", "unsigned long", 8, 8, 0, 0, 0, 0 },
-		{ "args[2]", "unsigned long", 16, 8, 0, 0, 0, 0 },
-		{ "args[3]", "unsigned long", 24, 8, 0, 0, 0, 0 },
-		{ "args[4]", "unsigned long", 32, 8, 0, 0, 0, 0 },
-		{ "args[5]", "unsigned long", 40, 8, 0, 0, 0, 0 },
 	};
 	/* prio is missing */
 	static const struct fx_field lossy[] = {
@@ -48,16 +26,17 @@ static void describe(struct fx *fx)
 		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 
-	fx_describe(fx, EV_WAKING, 0, "sched", "sched_waking", waking, 4);
-	fx_describe(fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking", waking_compact, 4);
+	fx_describe(fx, EV_WAKING, 0, "sched", "sched_waking", fx_wake_fields, 4);
+	fx_describe(fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking",
+		    fx_wake_compact, 4);
 	fx_describe(fx, EV_ENTER, TB_EVENT_SYSCALL | TB_EVENT_SHORT, "raw_syscalls", "sys_enter",
 		    enter, 3);
 	fx_describe(fx, EV_ENTER + 1, TB_EVENT_SYSCALL | TB_EVENT_SHORT | TB_EVENT_SIMPLE,
-		    "raw_syscalls", "sys_enter", enter_compact, 8);
-	fx_describe(fx, EV_LOSSY, 0, "sched", "sched_wakeup", waking, 4);
+		    "raw_syscalls", "sys_enter", fx_enter_compact, 8);
+	fx_describe(fx, EV_LOSSY, 0, "sched", "sched_wakeup", fx_wake_fields, 4);
 	fx_describe(fx, EV_LOSSY + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup", lossy, 2);
 	fx_describe(fx, EV_EMPTY, 0, "test", "empty", empty, 2);
-	fx_describe(fx, EV_EMPTY + 1, TB_EVENT_SIMPLE, "test", "empty", waking_compact, 4);
+	fx_describe(fx, EV_EMPTY + 1, TB_EVENT_SIMPLE, "test", "empty", fx_wake_compact, 4);
 }
 
 /* A call with @nr arguments in its compact form */

@@ -51,27 +51,11 @@ static unsigned int chance(unsigned int below)
 
 static void describe(void)
 {
-	static const struct fx_field call_exit[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field irq[] = {
-		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
-	};
-	static const struct fx_field irq_exit[] = {
-		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field softirq[] = {
-		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
-	};
-
-	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", call_exit, 2);
-	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", irq, 2);
-	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", irq_exit, 2);
-	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", softirq, 1);
-	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
+	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
+	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", fx_irq_fields, 2);
+	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_exit_fields, 2);
+	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", fx_softirq_fields, 1);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", fx_softirq_fields, 1);
 }
 
 static void put(unsigned int cpu, unsigned int id, const void *payload, size_t length)

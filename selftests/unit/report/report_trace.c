@@ -48,27 +48,12 @@ static struct fx fx;
 
 static void describe(void)
 {
-	static const struct fx_field fields[] = {
-		{ "comm", "char[16]", 0, 16, 16, TB_FIELD_STRING, 0, 0 },
-		{ "pid", "pid_t", 16, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "prio", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "target_cpu", "int", 24, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-
-	static const struct fx_field irq[] = {
-		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "name", "char[12]", 4, 12, 12, TB_FIELD_STRING, 0, 0 },
-	};
-	static const struct fx_field softirq[] = {
-		{ "vec", "unsigned int", 0, 4, 0, 0, 0, 0 },
-	};
-
-	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", irq, 2);
-	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 1);
-	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", softirq, 1);
-	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
-	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fields, 4);
-	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fields, 4);
+	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", fx_irq_fields, 2);
+	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_fields, 1);
+	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", fx_softirq_fields, 1);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", fx_softirq_fields, 1);
+	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fx_wake_fields, 4);
+	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fx_wake_fields, 4);
 }
 
 static const char *name_of(int tid, char *name)

@@ -25,25 +25,17 @@ static void take(void *context, const struct slice *slice)
 
 static void begin(struct fx *fx)
 {
-	static const struct fx_field irq[] = {
-		{ "irq", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "ret", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
 	static const struct fx_field vector[] = {
 		{ "vector", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
-	};
-	static const struct fx_field sys_exit[] = {
-		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
-		{ "ret", "long", 8, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 	static const struct fx_field softirq[] = { { "vec", "unsigned int", 0, 4, 0, 0, 0, 0 } };
 
 	fx_init(fx, 14, 1000);
-	fx_describe(fx, IRQ_ENTRY, 0, "irq", "irq_handler_entry", irq, 1);
-	fx_describe(fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 2);
+	fx_describe(fx, IRQ_ENTRY, 0, "irq", "irq_handler_entry", fx_irq_exit_fields, 1);
+	fx_describe(fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_exit_fields, 2);
 	fx_describe(fx, TIMER_ENTRY, 0, "irq_vectors", "local_timer_entry", vector, 1);
 	fx_describe(fx, TIMER_EXIT, 0, "irq_vectors", "local_timer_exit", vector, 1);
-	fx_describe(fx, SYS_EXIT, 0, "raw_syscalls", "sys_exit", sys_exit, 2);
+	fx_describe(fx, SYS_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
 	fx_describe(fx, SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
 	fx_sync(fx, 0, 0);
 }
