@@ -11,6 +11,7 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/string.h>
@@ -38,6 +39,16 @@ static u64 tb_clock_raw_frequency(void)
 {
 	return (u64)tsc_khz * 1000;
 }
+
+static bool tb_clock_erratum(void)
+{
+	return false;
+}
+
+static __always_inline u64 tb_clock_raw_stable(void)
+{
+	return tb_clock_raw();
+}
 #elif defined(CONFIG_ARM64)
 static bool tb_clock_raw_usable(bool asked)
 {
@@ -48,17 +59,6 @@ static u64 tb_clock_raw_frequency(void)
 {
 	return read_sysreg(cntfrq_el0);
 }
-#else
-static bool tb_clock_raw_usable(bool asked)
-{
-	return false;
-}
-
-static u64 tb_clock_raw_frequency(void)
-{
-	return NSEC_PER_SEC;
-}
-#endif
 
 /*
  * Return true if a CPU may need a workaround to read the counter.  The kernel detects an erratum
@@ -79,21 +79,50 @@ static bool tb_clock_erratum(void)
 	return false;
 }
 
-/* Read the counter with the workaround, if this CPU needs one. */
 static __always_inline u64 tb_clock_raw_stable(void)
 {
-#ifdef CONFIG_ARM64
 	return __arch_counter_get_cntvct_stable();
-#else
-	return tb_clock_raw();
-#endif
 }
+#else
+static bool tb_clock_raw_usable(bool asked)
+{
+	return false;
+}
+
+static u64 tb_clock_raw_frequency(void)
+{
+	return NSEC_PER_SEC;
+}
+
+static bool tb_clock_erratum(void)
+{
+	return false;
+}
+
+static __always_inline u64 tb_clock_raw_stable(void)
+{
+	return tb_clock_raw();
+}
+#endif
 
 /* ticks to add to the counter, because it restarted while the machine slept */
 static u64 tb_clock_shift;
 /* the clocks when the trace clock was halted, and whether it is halted now */
 static struct tb_clock_sync tb_clock_halted;
 static bool tb_clock_stands;
+
+#ifdef TB_RING_PATHS
+u64 tb_clock_back;
+EXPORT_SYMBOL_GPL(tb_clock_back);
+
+static bool clock_anew;
+module_param(clock_anew, bool, 0644);
+MODULE_PARM_DESC(clock_anew, "let the counter restart whenever the machine sleeps");
+
+static ulong clock_care;
+module_param(clock_care, ulong, 0444);
+MODULE_PARM_DESC(clock_care, "number of reads of the counter with a workaround or a shift");
+#endif
 
 /**
  * tb_clock_slow() - read the trace clock where it is not the processor's plain counter
@@ -106,7 +135,10 @@ notrace u64 tb_clock_slow(u8 ticks)
 {
 	switch (ticks) {
 	case TB_TICKS_CARE:
-		tb_clock_test_slow();
+#ifdef TB_RING_PATHS
+		/* two CPUs that count at the same time may count one read only */
+		data_race(clock_care++);
+#endif
 		return tb_clock_raw_stable() + READ_ONCE(tb_clock_shift);
 	case TB_TICKS_HALTED:
 		return READ_ONCE(tb_clock_halted.clock);
@@ -239,7 +271,10 @@ void tb_clock_go_on(struct tb_clock_sync *halted)
 	u64 now;
 
 	*halted = tb_clock_halted;
-	tb_clock_test_sleep();
+#ifdef TB_RING_PATHS
+	if (clock_anew)
+		WRITE_ONCE(tb_clock_back, tb_clock_back + tb_clock_raw());
+#endif
 	now = tb_clock_read(tb_clock_running());
 	if (now <= halted->clock) {
 		u64 slept = ktime_get_boottime_ns() - halted->boottime;

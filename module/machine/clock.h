@@ -9,17 +9,12 @@
 #include <linux/ktime.h>
 #include <linux/tracebuf.h>
 
-/* the build for tests can simulate a counter that restarts while the machine sleeps */
+/* the build for tests can simulate a counter that restarts while the machine sleeps (clock.c) */
 #ifdef TB_RING_PATHS
-/* selftests/torture/kernel/clock.c */
 extern u64 tb_clock_back;
 #define TB_CLOCK_BACK	READ_ONCE(tb_clock_back)
-void tb_clock_test_slow(void);
-void tb_clock_test_sleep(void);
 #else
 #define TB_CLOCK_BACK	0
-#define tb_clock_test_slow()	((void)0)
-#define tb_clock_test_sleep()	((void)0)
 #endif
 
 #if defined(CONFIG_X86)

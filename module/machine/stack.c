@@ -84,38 +84,63 @@ struct tb_stack_frame {
 	u64 ip;
 };
 
-/* Finds the first frame.  Return false if the thread has 32-bit frames, or unknown ones. */
+#if defined(CONFIG_X86_64)
+
+/* Finds the first frame.  Return false if the thread has 32-bit frames. */
 static __always_inline bool tb_stack_frame_first(struct pt_regs *regs, u64 *fp)
 {
-#if defined(CONFIG_X86_64)
 	*fp = regs->bp;
 	return !test_thread_flag(TIF_ADDR32);
-#elif defined(CONFIG_ARM64)
-	*fp = regs->regs[29];
-	return !compat_user_mode(regs);
-#else
-	return false;
-#endif
 }
 
+/* copy_from_user_nmi() checks that current's memory is mapped now */
 static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
 {
-#ifdef CONFIG_X86_64
-	/* checks that current's memory is mapped now */
 	return !copy_from_user_nmi(frame, (void __user *)fp, sizeof(*frame));
-#else
-	return !copy_from_user_nofault(frame, (void __user *)fp, sizeof(*frame));
-#endif
 }
 
 static __always_inline u64 tb_stack_strip(u64 ip)
 {
-#ifdef CONFIG_ARM64
-	/* return addresses may be signed in the bits above the address */
-	ip &= TASK_SIZE_64 - 1;
-#endif
 	return ip;
 }
+
+#elif defined(CONFIG_ARM64)
+
+static __always_inline bool tb_stack_frame_first(struct pt_regs *regs, u64 *fp)
+{
+	*fp = regs->regs[29];
+	return !compat_user_mode(regs);
+}
+
+static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
+{
+	return !copy_from_user_nofault(frame, (void __user *)fp, sizeof(*frame));
+}
+
+/* Return addresses may be signed in the bits above the address. */
+static __always_inline u64 tb_stack_strip(u64 ip)
+{
+	return ip & (TASK_SIZE_64 - 1);
+}
+
+#else
+
+static __always_inline bool tb_stack_frame_first(struct pt_regs *regs, u64 *fp)
+{
+	return false;
+}
+
+static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
+{
+	return false;
+}
+
+static __always_inline u64 tb_stack_strip(u64 ip)
+{
+	return ip;
+}
+
+#endif
 
 /* set while this CPU reads a user stack */
 static DEFINE_PER_CPU(u32, tb_stack_reading);
