@@ -452,7 +452,7 @@ sed 's/^/# events, out of order: /' out
 # what all threads did.
 cat >resident.py <<'END'
 import resource, subprocess, sys
-tool, limit = sys.argv[1], 32 << 10         # KiB
+tool, limit = sys.argv[1], 48 << 10         # KiB
 for command in sys.argv[2:]:
     subprocess.run([tool, *command.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
@@ -467,7 +467,7 @@ python3 -B resident.py "$TRACEBUF" "$@" "print big.tbuf" "verify big.tbuf" "repo
 	"query big.tbuf syscalls" "diff big.tbuf big.tbuf" "list big.tbuf" \
 	"flamegraph -o big.out big.tbuf" "pack -q -o big.tbz big.tbuf" \
 	"unpack -q -o big.plain big.tbz" >out
-result $? "a file of 64 MB: no command has more than 32 MiB resident"
+result $? "a file of 64 MB: no command has more than 48 MiB resident"
 sed 's/^/# /' out
 rm -f big.out big.tbz big.plain
 
