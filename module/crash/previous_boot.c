@@ -10,6 +10,7 @@
  *
  * Callers: module init.  Locks: tb_provider.lock and read_lock of "previous".
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -425,6 +426,7 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 	u32 i, index = 0;
 
 	mutex_lock(&p->lock);
+	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	p->clock.id = v->init.clock;
 	p->clock.frequency = v->init.frequency;
@@ -464,6 +466,7 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 	WRITE_ONCE(p->state, TB_STATE_STOPPED);
 	p->flags |= TB_PROVIDER_PREVIOUS;
 	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
 	mutex_unlock(&p->lock);
 }
 

@@ -209,6 +209,9 @@ int tb_memory_add(struct tb_provider *p, unsigned int cpu)
 	struct tb_ring_memory m = { };
 
 	lockdep_assert_held(&p->read_lock);
+	/* as a configuration: do not take memory from the whole system */
+	if (bytes >= (u64)max(si_mem_available(), 0L) << PAGE_SHIFT)
+		return -ENOMEM;
 	if (tb_memory_charge(p, charged + bytes, true))
 		return -ENOMEM;
 	if (tb_ring_memory_alloc(&m, &p->config, cpu, p->durable.region)) {

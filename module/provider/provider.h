@@ -63,6 +63,7 @@ struct tb_session;
  * @reason: enum tb_reason, why it is not running
  * @wanted: CPUs that it records; those that were never online have no ring
  * @cpus: CPUs that have a ring; it only grows while the memory stays; under read_lock
+ * @nr_missing: how often a CPU came online without memory for its ring; under read_lock
  * @config: the configuration, with all defaults filled in
  * @clock: the trace clock
  * @generation: number of the recording
@@ -139,6 +140,7 @@ struct tb_provider {
 	u32 reason;
 	struct cpumask wanted;
 	struct cpumask cpus;
+	u32 nr_missing;
 	struct tb_config config;
 	struct tb_clock clock;
 	u64 generation;

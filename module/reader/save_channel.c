@@ -394,10 +394,10 @@ static int tb_save_channel_attach(struct tb_save_channel *c, struct tb_session *
 	lockdep_assert_held(&p->read_lock);
 	if (p->config.mode != TB_MODE_STREAMING)
 		return -EINVAL;
+	err = tb_session_attach(s);
 	/* also for a CPU that was never online: its blocks must go to the channel from the start */
-	err = tb_recording_add_ring(p, c->cpu);
 	if (!err)
-		err = tb_session_attach(s);
+		err = tb_recording_add_ring(p, c->cpu);
 	if (err)
 		return err;
 	if (!s->channels)
@@ -438,9 +438,11 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu)
 	kref_get(&p->ref);
 	/* wait until no ioctl passes blocks of this ring to or from user space */
 	mutex_lock(&p->batch);
+	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	err = tb_save_channel_attach(c, s);
 	mutex_unlock(&p->read_lock);
+	cpus_read_unlock();
 	mutex_unlock(&p->batch);
 	if (!err) {
 		err = anon_inode_getfd("[tracebuf]", &tb_save_channel_fops, c, O_RDWR | O_CLOEXEC);

@@ -5,6 +5,7 @@
  * Callers: devices/, api.c, main.c, reader/, crash/, registry.c, in process context.
  * Locks: tb_provider.lock to configure, start and stop; tb_provider.read_lock to query.
  */
+#include <linux/cpu.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -120,60 +121,73 @@ static int tb_config_apply(struct tb_provider *p, struct tb_memory *m, const str
 	if (err)
 		return err;
 	cpumask_copy(&p->wanted, wanted);
+	p->nr_missing = 0;
 	p->clock = *clock;
 	WRITE_ONCE(p->state, TB_STATE_IDLE);
 	tb_recording_reset(p);
 	return 0;
 }
 
-/* Allocate memory for the checked configuration @c, and apply it. */
-static int tb_config_allocate(struct tb_provider *p, const struct tb_config *c,
-			      const struct cpumask *wanted, const struct tb_clock *clock)
+/* Set @cpus to the CPUs that need a ring now.  The others get theirs when they come online. */
+static void tb_config_cpus(const struct tb_provider *p, const struct cpumask *wanted, bool region,
+			   struct cpumask *cpus)
 {
-	struct cpumask *cpus = kzalloc(sizeof(*cpus), GFP_KERNEL);
+	lockdep_assert_held(&p->read_lock);
+	/* reserved memory is one piece, divided once */
+	if (region) {
+		cpumask_copy(cpus, wanted);
+		return;
+	}
+	cpumask_or(cpus, cpu_online_mask, &p->saved);
+	cpumask_and(cpus, cpus, wanted);
+}
+
+/*
+ * Allocate memory for the checked configuration @c, and apply it.  @cpus: for the CPUs that get a
+ * ring.  Return -EAGAIN if another CPU came online meanwhile: it would get none.
+ */
+static int tb_config_allocate(struct tb_provider *p, const struct tb_config *c,
+			      const struct cpumask *wanted, const struct tb_clock *clock,
+			      struct cpumask cpus[2])
+{
 	struct tb_memory memory = { };
-	u64 charged, bytes;
+	u64 charged, bytes, more = 0;
 	bool region;
 	int err = 0;
 
 	lockdep_assert_held(&p->lock);
-	if (!cpus)
-		return -ENOMEM;
-	/* until the new rings are in use: a CPU that comes meanwhile would get none */
-	cpus_read_lock();
 	mutex_lock(&p->read_lock);
 	region = p->may_reserve && tb_region_usable();
-	/* reserved memory is one piece, and other CPUs get a ring when they come online */
-	if (region) {
-		cpumask_copy(cpus, wanted);
-	} else {
-		cpumask_or(cpus, cpu_online_mask, &p->saved);
-		cpumask_and(cpus, cpus, wanted);
-	}
+	tb_config_cpus(p, wanted, region, &cpus[0]);
 	charged = p->charged;
-	bytes = region ? 0 : tb_config_bytes(c, cpus);
-	if (tb_config_busy(p, c, cpus))
+	bytes = region ? 0 : tb_config_bytes(c, &cpus[0]);
+	if (tb_config_busy(p, c, &cpus[0]))
 		err = -EBUSY;
 	else if (!region)
-		err = tb_config_afford(p, c, cpus);
+		err = tb_config_afford(p, c, &cpus[0]);
 	/* the larger charge first: reductions do not fail */
 	if (!err)
 		err = tb_memory_charge(p, max(charged, bytes), true);
+	if (!err)
+		more = p->charged - charged;
 	mutex_unlock(&p->read_lock);
 	if (err)
-		goto out;
+		return err;
 
-	/* without read_lock, because queries take it */
-	err = tb_memory_alloc(&memory, p->name, c, cpus, region);
+	/* slow, so without the locks of queries and of hotplug */
+	err = tb_memory_alloc(&memory, p->name, c, &cpus[0], region);
+	cpus_read_lock();
 	mutex_lock(&p->read_lock);
+	tb_config_cpus(p, wanted, region, &cpus[1]);
+	if (!err && !cpumask_subset(&cpus[1], &cpus[0]))
+		err = -EAGAIN;
 	if (!err)
-		err = tb_config_apply(p, &memory, c, cpus, wanted, clock);
-	tb_memory_charge(p, err ? charged : bytes, false);
+		err = tb_config_apply(p, &memory, c, &cpus[0], wanted, clock);
+	/* meanwhile rings or the durable buffer may have grown */
+	tb_memory_charge(p, err ? p->charged - more : bytes, false);
 	mutex_unlock(&p->read_lock);
-	tb_memory_free(&memory);
-out:
 	cpus_read_unlock();
-	kfree(cpus);
+	tb_memory_free(&memory);
 	return err;
 }
 
@@ -181,6 +195,7 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 			       const struct cpumask *cpus)
 {
 	struct tb_config c = *config;
+	struct cpumask *masks;
 	struct tb_clock clock;
 	int err;
 
@@ -197,7 +212,16 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 	err = tb_config_check(&c);
 	if (!err)
 		err = tb_clock_choose(c.clock, &clock);
-	return err ?: tb_config_allocate(p, &c, cpus, &clock);
+	if (err)
+		return err;
+	masks = kcalloc(2, sizeof(*masks), GFP_KERNEL);
+	if (!masks)
+		return -ENOMEM;
+	do {
+		err = tb_config_allocate(p, &c, cpus, &clock, masks);
+	} while (err == -EAGAIN);
+	kfree(masks);
+	return err;
 }
 
 /**
@@ -368,6 +392,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 		q->durable_lost = p->durable_lost;
 		q->full = tb_provider_full(p);
 		q->nr_rings = cpumask_weight(&p->cpus);
+		q->nr_missing = p->nr_missing;
 		q->map_bytes = q->durable_offset + q->durable_bytes;
 		q->max_event = tb_provider_max_event(p);
 	}

@@ -57,12 +57,14 @@ static void tb_recording_reset_ring(struct tb_provider *p, unsigned int cpu, u64
  * @p: the provider
  * @cpu: the CPU
  *
- * Context: process, under read_lock.  A CPU comes online only after tb_cpu_coming() had the lock.
- * Return: 0; -EINVAL the provider does not record this CPU, or has no memory yet, or had none for
- * the ring before the CPU came online; -ENOMEM.
+ * Context: process, under the hotplug lock and read_lock.
+ * Return: 0; -EINVAL the provider does not record this CPU, or has no memory at all, or the CPU is
+ * online already without a ring; -ENOMEM.
  */
 int tb_recording_add_ring(struct tb_provider *p, unsigned int cpu)
 {
+	struct tb_cpu_ring *r;
+	u32 state;
 	int err;
 
 	lockdep_assert_held(&p->read_lock);
@@ -70,7 +72,7 @@ int tb_recording_add_ring(struct tb_provider *p, unsigned int cpu)
 		return -EINVAL;
 	if (cpumask_test_cpu(cpu, &p->cpus))
 		return 0;
-	/* its writers use the ring without a lock */
+	/* there was no memory when it came: its writers use the ring without a lock */
 	if (cpu_online(cpu))
 		return -EINVAL;
 	err = tb_memory_add(p, cpu);
@@ -79,15 +81,22 @@ int tb_recording_add_ring(struct tb_provider *p, unsigned int cpu)
 			cpu);
 		return err;
 	}
+	r = per_cpu_ptr(p->rings, cpu);
 	tb_recording_reset_ring(p, cpu, tb_clock_read(p->clock.raw), p->durable.recording);
-	/* it joins a snapshot without blocks, and frozen rings as one that overwrites nothing */
+	/* it joins a snapshot without blocks */
 	if (p->snapshot)
-		tb_ring_begin_snapshot(per_cpu_ptr(p->rings, cpu));
-	if (READ_ONCE(p->trigger.state) > TB_TRIGGER_ARMED)
-		per_cpu_ptr(p->rings, cpu)->overwrite_last = 0;
+		tb_ring_begin_snapshot(r);
 	/* the ring before its bit: irq_works and probes read the mask without a lock */
 	smp_wmb();
 	cpumask_set_cpu(cpu, &p->cpus);
+	/*
+	 * The bit before the state: a trigger that fires now either sees the bit when it freezes the
+	 * rings, or is seen here.  tb_trigger_detach() lets rings overwrite again under read_lock.
+	 */
+	smp_mb();
+	state = READ_ONCE(p->trigger.state);
+	if (state == TB_TRIGGER_FIRING || state == TB_TRIGGER_FIRED || state == TB_TRIGGER_FROZEN)
+		tb_write(&r->overwrite_last, 0);
 	return 0;
 }
 

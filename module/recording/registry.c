@@ -5,7 +5,8 @@
  * The provider "kernel" always exists.  provider/list.c has the list and counts references.
  *
  * Callers: devices/, api.c, main.c, and the hotplug core, in process context.
- * Locks: tb_provider.read_lock in tb_cpu_dead(); else those of the called functions.
+ * Locks: tb_provider.read_lock in the callbacks of the hotplug core; else those of the called
+ * functions.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/ctype.h>
@@ -27,9 +28,10 @@ static int tb_cpu_coming(unsigned int cpu, struct hlist_node *node)
 
 	/* only queues a work, which makes the counters once the CPU is online */
 	tb_counters_online(&p->counters);
-	/* without memory the CPU comes nevertheless, and is not recorded; the log says so */
+	/* without memory the CPU comes nevertheless, and is not recorded; TB_IOC_QUERY says so */
 	mutex_lock(&p->read_lock);
-	tb_recording_add_ring(p, cpu);
+	if (tb_recording_add_ring(p, cpu) == -ENOMEM)
+		p->nr_missing++;
 	mutex_unlock(&p->read_lock);
 	return 0;
 }

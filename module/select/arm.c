@@ -126,8 +126,11 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	/* probes that fired have ended; the irq_work before the timer, which it starts */
 	irq_work_sync(&t->work);
 	cancel_delayed_work_sync(&t->late);
+	/* pairs with tb_recording_add_ring() */
+	mutex_lock(&p->read_lock);
 	for_each_cpu(cpu, &p->cpus)
 		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, ~0ull);
+	mutex_unlock(&p->read_lock);
 	for (i = 0; i < t->nr_sources; i++) {
 		tb_rule_forget(&t->sources[i]->probe);
 		kvfree(t->sources[i]);

@@ -843,8 +843,10 @@ struct tb_query {
 	__u64 durable_lost;	/* records that found no room there */
 	char  name[TB_PROVIDER_NAME_MAX];
 	__u32 full;		/* oneshot: rings that have no room any more */
-	__u32 nr_rings;		/* CPUs that were online since TB_IOC_CONFIGURE have a ring */
-	__u64 reserved[3];
+	__u32 nr_rings;		/* how many CPUs have a ring: see "The mapping" in docs/abi.md */
+	__u32 nr_missing;	/* how often a CPU came online without memory for its ring */
+	__u32 reserved32;
+	__u64 reserved[2];
 };
 
 /**

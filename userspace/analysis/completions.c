@@ -88,7 +88,10 @@ void completions_close(struct completions *completions)
 	free(completions);
 }
 
-/* Number of the requests like @one; 0: no memory */
+/* No machine has as many kinds of requests: with more, none is known */
+#define KINDS_MAX 4096
+
+/* Number of the requests like @one; 0: no memory, or too many kinds */
 static uint32_t number_of(struct completions *completions, const struct completion *one)
 {
 	struct completion *grown;
@@ -97,6 +100,10 @@ static uint32_t number_of(struct completions *completions, const struct completi
 	for (i = 0; i < completions->nr_kinds; i++)
 		if (!memcmp(&completions->kinds[i], one, sizeof(*one)))
 			return i + 1;
+	if (completions->nr_kinds == KINDS_MAX) {
+		completions->whole = false;
+		return 0;
+	}
 	grown = realloc(completions->kinds, (i + 1) * sizeof(*grown));
 	if (!grown)
 		return 0;
@@ -132,13 +139,16 @@ int completions_take(struct completions *completions, const struct tb_view *view
 	size_t length;
 
 	if (view->kind != TB_VIEW_EVENT || !view->format || view->format != completions->format ||
-	    !completions->device || tb_field_u64(view, completions->device, &device))
+	    !completions->whole || !completions->device ||
+	    tb_field_u64(view, completions->device, &device))
 		return 0;
 	one.device = (uint32_t)device;
 	if (completions->kind && !tb_field_str(view, completions->kind, &text, &length))
 		memcpy(one.kind, text, length < sizeof(one.kind) ? length : sizeof(one.kind) - 1);
 	number = number_of(completions, &one);
 	list = list_of(completions, view->cpu);
+	if (!completions->whole)
+		return 0;
 	if (!number || !list)
 		return -ENOMEM;
 	if (list->count == list->room) {

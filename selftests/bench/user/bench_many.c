@@ -126,7 +126,7 @@ static void *reader_main(void *arg)
 
 static void run(struct many *many)
 {
-	u64 recorded = 0, lost = 0, time = (u64)SECONDS * 1000000000;
+	u64 recorded = 0, lost = 0, time;
 	pthread_t writer, reader;
 	struct tb_ring_stats st;
 	unsigned int i;
@@ -141,6 +141,7 @@ static void run(struct many *many)
 	}
 	pthread_join(writer, NULL);
 	pthread_join(reader, NULL);
+	time = (u64)SECONDS * 1000000000 + many->late;
 	for (i = 0; i < many->cpus; i++) {
 		tb_ring_stats(many->rings[i], &st);
 		recorded += st.recorded;

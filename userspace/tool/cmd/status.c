@@ -130,7 +130,8 @@ static int status_run(int argc, char **argv)
 		show_query(&query);
 		if (query.full)
 			printf("full       %u of %u rings\n", query.full,
-			       query.nr_cpus);
+			       query.nr_rings);
+		warn_missing(&query);
 		if (events)
 			show_enabled(device);
 		show_suppressed(device, &query, events);

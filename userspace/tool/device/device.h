@@ -48,6 +48,8 @@ int read_stats(struct tb_device *device, unsigned int nr_cpus,
 void print_table(FILE *out, const struct tb_stats *each, unsigned int nr_cpus,
 		 const struct tb_stats *sum, bool full);
 
+/* Warn of CPUs without a ring */
+void warn_missing(const struct tb_query *query);
 void warn_lost(const struct tb_stats *sum);
 
 #endif /* TRACEBUF_DEVICE_H */

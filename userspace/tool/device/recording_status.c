@@ -241,6 +241,13 @@ void print_table(FILE *out, const struct tb_stats *each, unsigned int nr_cpus,
 	table_row(out, "all", sum, full);
 }
 
+void warn_missing(const struct tb_query *query)
+{
+	if (query->nr_missing)
+		note("warning: there was no memory for the ring of a CPU that came online (%u times): its events are missing",
+		     query->nr_missing);
+}
+
 void warn_lost(const struct tb_stats *sum)
 {
 	uint64_t lost = sum->overwritten + sum->dropped;

@@ -32,8 +32,10 @@ struct set {
 	size_t   nr_slots, used;
 };
 
+/* @code: how many of @kernel come from fields of events */
 struct addresses {
 	struct set kernel, user;
+	size_t code;
 	uint16_t provider;
 };
 
@@ -161,6 +163,7 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block,
 	bool durable = block->kind == TB_BLOCK_DURABLE, stack;
 	uint64_t functions[FIELDS_MAX];
 	unsigned int count, i;
+	size_t used;
 	struct tb_walk walk;
 	int step;
 
@@ -189,8 +192,11 @@ void addresses_block(struct addresses **addresses, const struct tb_block *block,
 		if (stack)
 			collect(*addresses, &walk);
 		/* make_notes() subtracts 1, for return addresses; print shows these as they are */
-		for (i = 0; i < count && (*addresses)->kernel.used < CODE_MAX; i++)
+		for (i = 0; i < count && (*addresses)->code < CODE_MAX; i++) {
+			used = (*addresses)->kernel.used;
 			add(&(*addresses)->kernel, functions[i] + 1);
+			(*addresses)->code += (*addresses)->kernel.used - used;
+		}
 	}
 }
 

@@ -414,6 +414,7 @@ int record_finish(struct record *record, int result)
 		     record->sink.unwritten);
 	if (warn_stopped(&record->query) && status == EXIT_FINE)
 		status = EXIT_WRONG;
+	warn_missing(&record->query);
 	warn_lost(&sum);
 	return status;
 }
