@@ -90,8 +90,8 @@ int tb_recording_add_ring(struct tb_provider *p, unsigned int cpu)
 	smp_wmb();
 	cpumask_set_cpu(cpu, &p->cpus);
 	/*
-	 * The bit before the state: a trigger that fires now either sees the bit when it freezes the
-	 * rings, or is seen here.  tb_trigger_detach() lets rings overwrite again under read_lock.
+	 * The bit before the state: a trigger that fires now either sees the bit when it freezes
+	 * the rings, or is seen here.  tb_trigger_detach() thaws the rings under read_lock.
 	 */
 	smp_mb();
 	state = READ_ONCE(p->trigger.state);
