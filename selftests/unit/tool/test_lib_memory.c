@@ -32,7 +32,7 @@ static int fake_query(struct tb_device *device, struct tb_query *query)
 {
 	(void)device;
 	memset(query, 0, sizeof(*query));
-	query->nr_cpus = 2;
+	query->nr_cpus = query->nr_rings = 2;
 	return 0;
 }
 
