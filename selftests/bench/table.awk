@@ -83,7 +83,7 @@ function ratio(i, value, name)
 # the last run counts
 /^BENCH-MANY / {
 	sub(/^BENCH-MANY /, "")
-	many[$1] = sprintf("| %d | %d,000 | %.1f %% | %.1f %% | %d | %d |", $1, $2, $3 / 10, $4 / 10, $5, $6)
+	many[$1] = sprintf("| %d | %d | %.1f %% | %.1f %% | %d | %d |", $1, $2 * 1000, $3 / 10, $4 / 10, $5, $6)
 	if (!($1 in place))
 		place[$1] = ++places
 	of[place[$1]] = $1
