@@ -566,7 +566,7 @@ def run(directory, browser):
     @test('tasks of a container have a heading, which closes them')
     def _():
         browser.load(page_of(hostile)[0])
-        lanes = """return tracebuf.view.lanes.list.slice(tracebuf.view.lanes.list.findIndex((l) => l.key === 'tasks'))
+        lanes = """const all = tracebuf.view.lanes.list; return all.slice(all.findIndex((l) => l.key === 'tasks'))
             .map((l) => l.kind === 'heading' ? `${l.level} ${l.name} ${l.title}` : l.thread.tid)"""
         shown = browser.js(lanes)
         same(shown[:1] + shown[-2:], ['0 Tasks 3', '1 Container <b>web\\x1b[31m</b> 1', 102], 'lanes')

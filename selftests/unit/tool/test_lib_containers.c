@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reports and queries by container, on a trace with known runs.  If this breaks, a user blames
- * another container for the time that one took.
+ * Reports and queries by container, on a trace with known runs.  If this breaks, a user takes one
+ * container for the cause of a delay that another one causes.
  */
 #include "test_lib_run.h"
 

@@ -80,13 +80,15 @@ def main():
                     letters[chr(number)][names[0]].append(words[0])
             wrong = [names for names in numbers.values() if len(names) > 1]
             for names in wrong:
-                print(f"# options with one letter or name: {', '.join('--' + name for name in names)}")
+                print("# options with one letter or name:",
+                      ", ".join("--" + name for name in names))
             told = tool_help.Help(tool_help.full(TOOL, words[0])).names()
             other = told ^ {"--" + name for names in numbers.values() for name in names}
             if other:
                 print(f"# in the help or taken, not both: {', '.join(sorted(other))}")
             fine = not wrong and not other
-            print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)} takes the options of its help")
+            print(f"{'ok' if fine else 'not ok'} {count} - {' '.join(words)} takes the options of "
+                  "its help")
             failed |= not fine
     for letter, names in sorted(letters.items()):
         if not is_one_meaning(letter, names):

@@ -287,7 +287,8 @@ full_disk()
 	head -c "$(df --output=avail -B1 disk | tail -n 1)" /dev/zero >disk/fill 2>/dev/null
 	truncate -s -300K disk/fill
 	sync
-	status 1 tracebuf record -v -o disk/f.tbuf -e signal,raw_syscalls $much -- "$work" 3000 && says "no space" && says "could not be written" &&
+	status 1 tracebuf record -v -o disk/f.tbuf -e signal,raw_syscalls $much -- "$work" 3000 &&
+		says "no space" && says "could not be written" &&
 		status 0 tracebuf verify disk/f.tbuf && status 0 tracebuf print disk/f.tbuf && [ -s said ]
 	code=$?
 	df disk
@@ -373,7 +374,8 @@ not_running()
 
 compressed()
 {
-	status 0 tracebuf record -v --compress zstd -o z.tbuf -e signal,raw_syscalls $much -- "$work" $events &&
+	status 0 tracebuf record -v --compress zstd -o z.tbuf -e signal,raw_syscalls $much \
+		-- "$work" $events &&
 		says "z.tbuf: write(), packed" || return
 	each z.tbuf && numbered $events z.tbuf || return
 	mv printed packed.printed

@@ -33,7 +33,8 @@ const struct query_named query_named[] = {
 	{ "cpus", "how long each CPU was busy, which means that it ran a task, and how long in interrupts",
 	  "WITH runs AS (\n"
 	  "  SELECT cpu, start, CASE WHEN whole OR duration THEN start + duration ELSE\n"
-	  "         ifnull(lead(start) OVER (PARTITION BY cpu ORDER BY start), start + duration) END AS finish\n"
+	  "         ifnull(lead(start) OVER (PARTITION BY cpu ORDER BY start), start + duration)\n"
+	  "         END AS finish\n"
 	  "    FROM all_slices WHERE kind = 'run'),\n"
 	  "known AS MATERIALIZED (SELECT cpu, sum(finish - start) AS ns FROM runs GROUP BY cpu)\n"
 	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"

@@ -11,7 +11,8 @@
 
 /**
  * struct why_sum - all leaves with the same cause
- * @call: if an interrupt or a request is the cause: the call in which the thread above was blocked; else -1
+ * @call: if an interrupt or a request is the cause: the call in which the thread above was blocked;
+ *	else -1
  * @longest, @longest_at: the longest stretch, and when it began
  */
 struct why_sum {
