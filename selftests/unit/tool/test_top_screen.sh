@@ -338,8 +338,8 @@ resize()
 
 gone()
 {
-	# a zombie has no exe
-	[ ! -e "/proc/$1/exe" ]
+	# A zombie has closed its files. /proc/PID/exe disappears earlier
+	! grep -q '^State:.[^ZX]' "/proc/$1/status"
 }
 
 # A helper process restores the terminal when top is killed. It must do so in one write: other
