@@ -95,7 +95,7 @@ TABLES = [
           ["filter"], [("filter/test_filter", [], []), ("filter/test_filter_fuzz", ["100000"], [])]),
     Table("lib/chunk_mutants.txt", "userspace/lib/write",
           ["-std=c11", "-DTB_STEPS", "-pthread", "-Iuserspace", "-Iuserspace/include"],
-          ["arbiter", "category", "chunk", "commit", "default", "gate", "patch", "producer",
+          ["arbiter", "category", "chunk", "commit", "default", "futex_lock", "patch", "producer",
            "writer"],
           [("lib/test_lib_writers", [], []), ("lib/test_lib_writers_flush", [], []),
            ("lib/test_lib_writers_startup", [], []), ("lib/test_lib_races", [], [])],

@@ -402,7 +402,7 @@ static void reserved_own(void)
 
 static void bind_reservation(void)
 {
-	/* it may find the gate taken, by the writer that it interrupts */
+	/* it may find the lock taken, by the writer that it interrupts */
 	tb_arbiter_bind_reservation(arbiter, 1, "app");
 }
 

@@ -10,7 +10,7 @@
 #include "lib/read/internal.h"
 #include "test_lib_run.h"
 #include "../../../userspace/tool/record/notes.c"
-#include "../../../userspace/tool/record/parts.c"
+#include "../../../userspace/tool/record/continuation.c"
 
 /* Two CPUs, many blocks */
 static void long_trace(struct fx *fx)
@@ -317,13 +317,13 @@ static void part_add(struct part_file *part, const void *data, size_t bytes)
 	part->size += bytes;
 }
 
-static void part_note(struct part_file *part, const struct parts *parts, uint32_t flags,
+static void part_note(struct part_file *part, const struct continuation *parts, uint32_t flags,
 		      uint64_t first)
 {
 	size_t bytes;
 	void *data;
 
-	assert(!parts_notes(parts, flags, first, &data, &bytes));
+	assert(!continuation_notes(parts, flags, first, &data, &bytes));
 	part_add(part, data, bytes);
 	free(data);
 }
@@ -339,7 +339,7 @@ static void split(const struct fx *fx, struct part_file part[2], unsigned int co
 		  unsigned int leave, unsigned int lie)
 {
 	const struct tb_block *block, *durable;
-	struct parts parts = { 0 };
+	struct continuation parts = { 0 };
 	size_t at, bytes;
 
 	memset(part, 0, 2 * sizeof(*part));
@@ -348,7 +348,7 @@ static void split(const struct fx *fx, struct part_file part[2], unsigned int co
 	for (; count; count--, at += bytes) {
 		bytes = block_at(fx, at, &block);
 		part_add(&part[0], block, bytes);
-		assert(!parts_block(&parts, block));
+		assert(!continuation_block(&parts, block));
 	}
 	if (lie)
 		parts.cpus[0].events++;
@@ -363,7 +363,7 @@ static void split(const struct fx *fx, struct part_file part[2], unsigned int co
 			continue;
 		part_add(&part[1], block, bytes);
 	}
-	parts_free(&parts);
+	continuation_free(&parts);
 }
 
 static int verify_part_file(const struct part_file *part)

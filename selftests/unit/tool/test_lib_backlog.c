@@ -139,9 +139,9 @@ static inline void *late_alloc(size_t align, size_t bytes)
 static struct backlog backlog;
 static unsigned char *expected;
 
-static void begin(struct fx *fx, struct sink *sink, uint64_t limit)
+static void begin(struct fx *fx, struct output_file *out, uint64_t limit)
 {
-	struct sink_way way = {
+	struct output_file_options options = {
 		.block_bytes = BLOCK, .direct = true, .buffered = true, .backlog = &backlog,
 	};
 
@@ -158,15 +158,15 @@ static void begin(struct fx *fx, struct sink *sink, uint64_t limit)
 	backlog.ring_blocks = RING;
 	backlog.limit = limit;
 	running = true;
-	CHECK(!sink_open(sink, file));
-	CHECK(!sink_use(sink, &way));
-	assert(sink->direct && sink->direct->has_ring);
+	CHECK(!output_file_open(out, file));
+	CHECK(!output_file_use(out, &options));
+	assert(out->direct && out->direct->has_ring);
 }
 
 /* Take all blocks that can be taken while no write ends */
-static void take_all(struct sink *sink)
+static void take_all(struct output_file *out)
 {
-	while (sink_move(sink, device, 0) > 0)
+	while (output_file_move(out, device, 0) > 0)
 		;
 }
 
@@ -176,15 +176,15 @@ static bool held_most(unsigned int most)
 }
 
 /* Let writes end: the file gets everything in order */
-static void end(struct fx *fx, struct sink *sink)
+static void end(struct fx *fx, struct output_file *out)
 {
 	running = false;
 	late.stuck = false;
-	CHECK(!sink_drain(sink, device));
-	CHECK(!sink_close(sink));
+	CHECK(!output_file_drain(out, device));
+	CHECK(!output_file_close(out));
 	CHECK_NUMBER(held, 0);
-	CHECK_NUMBER(sink->rolling, BLOCKS);
-	CHECK_NUMBER(sink->unwritten, 0);
+	CHECK_NUMBER(out->rolling, BLOCKS);
+	CHECK_NUMBER(out->unwritten, 0);
 	CHECK_NUMBER(backlog.bytes, 0);
 	CHECK(same_file(file, expected, ring_bytes));
 	free(expected);
@@ -195,11 +195,11 @@ static void end(struct fx *fx, struct sink *sink)
 /* No write ends, and still the rings have room */
 static void rings_have_room(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
-	begin(&fx, &sink, UINT32_MAX);
-	while (sink_move(&sink, device, 0) > 0)
+	begin(&fx, &out, UINT32_MAX);
+	while (output_file_move(&out, device, 0) > 0)
 		CHECK(held_most(RING / 2));
 	CHECK(taken == ring_bytes);
 	CHECK_NUMBER(late.writes, 1);
@@ -207,115 +207,115 @@ static void rings_have_room(void)
 	CHECK_NUMBER(ring_held[0] + ring_held[1], RING);
 	CHECK_NUMBER(backlog.most, (BLOCKS - RING) * BLOCK);
 	CHECK(!backlog.full);
-	end(&fx, &sink);
+	end(&fx, &out);
 }
 
 /* Without a backlog the rings fill and give nothing more: events would be lost */
 static void without(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
-	begin(&fx, &sink, 0);
-	take_all(&sink);
+	begin(&fx, &out, 0);
+	take_all(&out);
 	CHECK(taken < ring_bytes);
 	CHECK_NUMBER(ring_held[0], RING);
 	CHECK_NUMBER(ring_held[1], RING);
 	CHECK_NUMBER(backlog.most, 0);
 	CHECK(!backlog.full);
-	end(&fx, &sink);
+	end(&fx, &out);
 }
 
 /* A file that keeps up takes blocks from the rings without copies */
 static void in_time(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
-	begin(&fx, &sink, UINT32_MAX);
+	begin(&fx, &out, UINT32_MAX);
 	ring_most = RING / 2;
 	late.stuck = false;
-	take_all(&sink);
+	take_all(&out);
 	CHECK(taken == ring_bytes);
 	CHECK_NUMBER(backlog.most, 0);
-	end(&fx, &sink);
+	end(&fx, &out);
 }
 
 /* At the limit no block is copied; the rings hold the rest until there is room */
 static void within_limit(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
-	begin(&fx, &sink, 100 * BLOCK + BLOCK - 1);
-	take_all(&sink);
+	begin(&fx, &out, 100 * BLOCK + BLOCK - 1);
+	take_all(&out);
 	CHECK_NUMBER(backlog.most, 100 * BLOCK);
 	CHECK(backlog.full);
 	CHECK_NUMBER(ring_held[0] + ring_held[1], 2 * RING);
 	/* when there is room, waiting blocks are copied, the oldest first */
 	backlog.limit = 200 * BLOCK;
-	direct_step(sink.direct, false);
+	direct_step(out.direct, false);
 	CHECK(held_most(RING / 2));
 	CHECK_NUMBER(backlog.bytes, (100 + RING) * BLOCK);
-	take_all(&sink);
+	take_all(&out);
 	CHECK_NUMBER(backlog.bytes, 200 * BLOCK);
 	CHECK_NUMBER(ring_held[0] + ring_held[1], 2 * RING);
 	while (taken < ring_bytes) {
-		sink_wait(&sink);
+		output_file_wait(&out);
 		CHECK(held_most(RING));
-		take_all(&sink);
+		take_all(&out);
 		CHECK(backlog.bytes <= 200 * BLOCK);
 	}
 	CHECK_NUMBER(backlog.most, 200 * BLOCK);
-	end(&fx, &sink);
+	end(&fx, &out);
 }
 
 /* Without memory for copies the recorder works as without a backlog */
 static void no_memory_left(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
-	begin(&fx, &sink, UINT32_MAX);
+	begin(&fx, &out, UINT32_MAX);
 	no_memory = true;
-	take_all(&sink);
+	take_all(&out);
 	CHECK_NUMBER(backlog.bytes, 0);
 	CHECK(backlog.full);
 	CHECK_NUMBER(ring_held[0] + ring_held[1], 2 * RING);
-	CHECK(!sink.failed);
+	CHECK(!out.failed);
 	no_memory = false;
 	/* all these blocks are in the write, so their memory must stay */
-	take_all(&sink);
+	take_all(&out);
 	CHECK_NUMBER(ring_held[0] + ring_held[1], 2 * RING);
-	sink_wait(&sink);
-	take_all(&sink);
+	output_file_wait(&out);
+	take_all(&out);
 	CHECK(taken == ring_bytes);
 	CHECK(held_most(RING / 2));
-	end(&fx, &sink);
+	end(&fx, &out);
 }
 
 /* After a write that ends within a block, the next continues there */
 static void short_writes(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 	unsigned int i;
 
-	begin(&fx, &sink, 500 * BLOCK);
+	begin(&fx, &out, 500 * BLOCK);
 	for (i = 0; i < 40; i++) {
-		take_all(&sink);
+		take_all(&out);
 		late.most = i * BLOCK + 1000;
-		sink_wait(&sink);
+		output_file_wait(&out);
 	}
-	end(&fx, &sink);
+	end(&fx, &out);
 }
 
 /* Rings so large that no block needs a copy */
-static void large_rings(struct fx *fx, struct sink *sink)
+static void large_rings(struct fx *fx, struct output_file *out)
 {
-	begin(fx, sink, UINT32_MAX);
+	begin(fx, out, UINT32_MAX);
 	backlog.ring_blocks = ring_most = 2 * BLOCKS;
-	take_all(sink);
+	take_all(out);
 	CHECK(taken == ring_bytes);
 	CHECK_NUMBER(backlog.most, 0);
 	CHECK_NUMBER(ring_held[0] + ring_held[1], BLOCKS);
@@ -323,33 +323,33 @@ static void large_rings(struct fx *fx, struct sink *sink)
 
 static void queue_grows(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
-	large_rings(&fx, &sink);
-	end(&fx, &sink);
+	large_rings(&fx, &out);
+	end(&fx, &out);
 }
 
 /* If a write fails, copied and uncopied blocks count as missing */
 static void fail_writing(bool copied)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
 	if (copied) {
-		begin(&fx, &sink, UINT32_MAX);
-		take_all(&sink);
+		begin(&fx, &out, UINT32_MAX);
+		take_all(&out);
 	} else {
-		large_rings(&fx, &sink);
+		large_rings(&fx, &out);
 	}
 	late.result = -ENOSPC;
-	sink_wait(&sink);
-	CHECK_NUMBER(sink.failed, -ENOSPC);
-	CHECK_NUMBER(sink.unwritten, BLOCKS * 90);
+	output_file_wait(&out);
+	CHECK_NUMBER(out.failed, -ENOSPC);
+	CHECK_NUMBER(out.unwritten, BLOCKS * 90);
 	CHECK_NUMBER(backlog.bytes, 0);
 	CHECK_NUMBER(held, 0);
-	CHECK_NUMBER(sink_move(&sink, device, 0), 0);
-	CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+	CHECK_NUMBER(output_file_move(&out, device, 0), 0);
+	CHECK_NUMBER(output_file_close(&out), EXIT_WRONG);
 	CHECK_NUMBER(file_size(file), 0);
 	free(expected);
 	empty_ring(&fx);

@@ -120,17 +120,17 @@ static inline int fake_peek(struct io_uring *ring, struct io_uring_cqe **cqe)
 #define tb_device_fd fake_fd
 #include "../../../userspace/tool/command/message.c"
 #include "../../../userspace/tool/record/notes.c"
-#include "../../../userspace/tool/record/parts.c"
+#include "../../../userspace/tool/record/continuation.c"
 #define compare compare_functions
 #define make_room symbols_room
 #include "../../../userspace/tool/record/addresses.c"
 #undef make_room
 #include "../../../userspace/tool/record/pack.c"
 #include "../../../userspace/tool/command/number.c"
-#include "../../../userspace/tool/record/series.c"
+#include "../../../userspace/tool/record/rotation.c"
 #include "../../../userspace/tool/record/direct.c"
 #include "../../../userspace/tool/record/plain.c"
-#include "../../../userspace/tool/record/sink.c"
+#include "../../../userspace/tool/record/output_file.c"
 
 #include "test_lib_run.h"
 

@@ -46,16 +46,16 @@ static void make_file(const char *name)
 static uint64_t look(unsigned int *first, unsigned int *last)
 {
 	unsigned int *numbers;
-	struct series series;
+	struct rotation rotation;
 	struct stat status;
 	char name[PATH_MAX];
 	uint64_t sum = 0;
 	size_t count, i;
 
-	name_files(&series, &history);
-	CHECK(!series_numbers(&series, &numbers, &count));
+	name_files(&rotation, &history);
+	CHECK(!rotation_numbers(&rotation, &numbers, &count));
 	for (i = 0; i < count; i++) {
-		CHECK(!series_file_name(&series, numbers[i], name) && !stat(name, &status));
+		CHECK(!rotation_file_name(&rotation, numbers[i], name) && !stat(name, &status));
 		CHECK(numbers[i] == numbers[0] + i);
 		sum += (uint64_t)status.st_blocks * 512;
 	}
@@ -66,28 +66,30 @@ static uint64_t look(unsigned int *first, unsigned int *last)
 }
 
 /* Record all blocks into files of MOST bytes, as the loop of the recorder does */
-static void record_all(struct series *series, struct sink *sink, bool close_it)
+static void record_all(struct rotation *rotation, struct output_file *out, bool close_it)
 {
-	struct sink_way way = { .block_bytes = 4096, .parts = true, .compress = true, .threads = 1,
-				.most = MOST, .series = series };
+	struct output_file_options options = {
+		.block_bytes = 4096, .rotated = true, .compress = true, .threads = 1,
+		.most = MOST, .rotation = rotation,
+	};
 	unsigned int first, last;
 	int moved;
 
-	CHECK(!series_next(series, history.output));
-	CHECK(!sink_open(sink, series->name));
-	series_trim(series, 1);
-	CHECK(!sink_use(sink, &way));
-	while ((moved = sink_move(sink, device, 0)) >= 0) {
-		CHECK(!series->memory || look(&first, &last) <= series->memory);
-		if (sink_size(sink) < MOST || taken == ring_bytes)
+	CHECK(!rotation_next(rotation, history.output));
+	CHECK(!output_file_open(out, rotation->name));
+	rotation_trim(rotation, 1);
+	CHECK(!output_file_use(out, &options));
+	while ((moved = output_file_move(out, device, 0)) >= 0) {
+		CHECK(!rotation->memory || look(&first, &last) <= rotation->memory);
+		if (output_file_size(out) < MOST || taken == ring_bytes)
 			continue;
-		CHECK(!series_next(series, history.output));
-		CHECK(!sink_next(sink, series->name));
-		series_trim(series, 1);
+		CHECK(!rotation_next(rotation, history.output));
+		CHECK(!output_file_next(out, rotation->name));
+		rotation_trim(rotation, 1);
 		again = true;
 	}
 	if (close_it)
-		CHECK(!sink_close(sink));
+		CHECK(!output_file_close(out));
 }
 
 /* Concatenate all files and @rest; verify's output must have @wanted */
@@ -95,15 +97,15 @@ static void put_together(const void *rest, size_t bytes, const char *wanted)
 {
 	struct history_parts parts;
 	struct history_sum sum;
-	struct sink sink;
+	struct output_file out;
 
 	CHECK(!history_open(&history, true, &parts));
 	CHECK(!history_add_up(&parts, &sum));
-	CHECK(!sink_open(&sink, file));
-	CHECK(!history_write(&parts, &sink));
+	CHECK(!output_file_open(&out, file));
+	CHECK(!history_write(&parts, &out));
 	if (bytes)
-		CHECK(!sink_blocks(&sink, rest, bytes));
-	CHECK(!sink_close(&sink));
+		CHECK(!output_file_blocks(&out, rest, bytes));
+	CHECK(!output_file_close(&out));
 	history_close(&parts);
 	CHECK_NUMBER(run_on("verify", ""), 0);
 	CHECK(!strstr(output, "recording 1") && !strstr(output, "open"));
@@ -112,24 +114,24 @@ static void put_together(const void *rest, size_t bytes, const char *wanted)
 
 static void by_size(void)
 {
-	static struct series series;
+	static struct rotation rotation;
 	struct history_parts parts;
 	struct history_sum sum;
 	unsigned int first, last;
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
 	set_up("/tmp");
-	memset(&series, 0, sizeof(series));
-	series.given = true;
-	series.bytes = MOST;
-	series.memory = 8 * MOST;
+	memset(&rotation, 0, sizeof(rotation));
+	rotation.given = true;
+	rotation.bytes = MOST;
+	rotation.memory = 8 * MOST;
 	fill_ring(&fx, 4000);
-	record_all(&series, &sink, true);
-	CHECK(look(&first, &last) <= series.memory);
-	CHECK(look(&first, &last) > series.memory / 2);
-	CHECK(first > 3 && last == series.number);
-	CHECK_NUMBER(series.nr_files, last - first);
+	record_all(&rotation, &out, true);
+	CHECK(look(&first, &last) <= rotation.memory);
+	CHECK(look(&first, &last) > rotation.memory / 2);
+	CHECK(first > 3 && last == rotation.number);
+	CHECK_NUMBER(rotation.nr_files, last - first);
 	put_together(NULL, 0, "exact, continued\n");
 	CHECK(!history_open(&history, true, &parts));
 	CHECK_NUMBER(parts.count, last - first + 1);
@@ -138,15 +140,15 @@ static void by_size(void)
 	CHECK(sum.events > 20000 && sum.events < 4000 * 90);
 	history_close(&parts);
 	/* the next recording removes the files of the last one */
-	memset(&series, 0, sizeof(series));
-	series.bytes = MOST;
-	series.memory = 8 * MOST;
-	CHECK(!series_next(&series, history.output));
-	CHECK(!sink_open(&sink, series.name));
-	series_trim(&series, 1);
+	memset(&rotation, 0, sizeof(rotation));
+	rotation.bytes = MOST;
+	rotation.memory = 8 * MOST;
+	CHECK(!rotation_next(&rotation, history.output));
+	CHECK(!output_file_open(&out, rotation.name));
+	rotation_trim(&rotation, 1);
 	look(&first, &last);
-	CHECK(first == last && first == series.number);
-	CHECK(!sink_close(&sink));
+	CHECK(first == last && first == rotation.number);
+	CHECK(!output_file_close(&out));
 	empty_ring(&fx);
 	tear_down();
 }
@@ -154,28 +156,28 @@ static void by_size(void)
 /* One file a second, each kept for 5 s */
 static void by_time(void)
 {
-	static struct series series;
+	static struct rotation rotation;
 	unsigned int first, last, i;
 
 	set_up("/tmp");
-	memset(&series, 0, sizeof(series));
-	series.given = true;
-	series.bytes = MOST;
-	series.memory = 100 * MOST;
-	series.age = 5;
+	memset(&rotation, 0, sizeof(rotation));
+	rotation.given = true;
+	rotation.bytes = MOST;
+	rotation.memory = 100 * MOST;
+	rotation.age = 5;
 	for (i = 1; i <= 20; i++) {
-		CHECK(!series_next(&series, history.output));
-		make_file(series.name);
-		series_trim(&series, i * S);
+		CHECK(!rotation_next(&rotation, history.output));
+		make_file(rotation.name);
+		rotation_trim(&rotation, i * S);
 		look(&first, &last);
 		CHECK_NUMBER(last, i);
 		/* the first file ends when the second begins */
 		CHECK_NUMBER(first, i > 7 ? i - 6 : 1);
 	}
 	/* after a pause all files are too old but the last */
-	CHECK(!series_next(&series, history.output));
-	make_file(series.name);
-	series_trim(&series, 100 * S);
+	CHECK(!rotation_next(&rotation, history.output));
+	make_file(rotation.name);
+	rotation_trim(&rotation, 100 * S);
 	look(&first, &last);
 	CHECK_NUMBER(first, 20);
 	history_forget(&history);
@@ -189,34 +191,34 @@ static void by_time(void)
 /* The recorder dies within a write, before it has returned blocks: the kernel still has these */
 static void torn(void)
 {
-	static struct series series;
+	static struct rotation rotation;
 	size_t kept = 4096 * 200, half;
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
-	FILE *out;
+	FILE *end;
 
 	for (half = 0; half < 3; half++) {
 		set_up("/tmp");
-		memset(&series, 0, sizeof(series));
+		memset(&rotation, 0, sizeof(rotation));
 		fill_ring(&fx, 1000);
 		ring_bytes -= kept;
-		record_all(&series, &sink, false);
+		record_all(&rotation, &out, false);
 		ring_bytes += kept;
 		/* the rest is left to the kernel, as after a kill */
-		CHECK(!close(sink.fd));
-		out = fopen(series.name, "a");
-		assert(out);
+		CHECK(!close(out.fd));
+		end = fopen(rotation.name, "a");
+		assert(end);
 		if (half == 1)
-			assert(fwrite("TBPK\1\0\0\0\0\1\0\0\0\0\1\0", 1, 16, out) == 16);
+			assert(fwrite("TBPK\1\0\0\0\0\1\0\0\0\0\1\0", 1, 16, end) == 16);
 		else if (half == 2)
-			assert(fwrite(blocks_at + 4096 * 300, 1, 4000, out) == 4000);
-		assert(!fclose(out));
+			assert(fwrite(blocks_at + 4096 * 300, 1, 4000, end) == 4000);
+		assert(!fclose(end));
 		put_together(blocks_at + ring_bytes - kept - 4096 * 10, kept + 4096 * 10,
 			     "45000            0          0        45000      0  exact\n");
-		pack_close(sink.pack);
-		parts_free(&sink.parts);
-		addresses_free(sink.addresses);
-		cgroups_free(sink.cgroups);
+		pack_close(out.pack);
+		continuation_free(&out.continuation);
+		addresses_free(out.addresses);
+		cgroups_free(out.cgroups);
 		empty_ring(&fx);
 		tear_down();
 	}

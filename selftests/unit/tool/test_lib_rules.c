@@ -40,7 +40,7 @@ static int fake_quota(struct tb_device *device, const struct tb_quota *quota);
 static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
 
 #include "../../../userspace/tool/command/number.c"
-#include "../../../userspace/tool/choose/calls.c"
+#include "../../../userspace/tool/choose/syscall_sets.c"
 #include "../../../userspace/tool/choose/choose.c"
 #undef NR_COUNTERS
 #include "../../../userspace/tool/choose/events.c"
@@ -53,7 +53,7 @@ static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
 #include "../../../userspace/tool/choose/quota.c"
 #include "../../../userspace/tool/choose/suppressed.c"
 #define take who_take
-#include "../../../userspace/tool/choose/who.c"
+#include "../../../userspace/tool/choose/target_threads.c"
 
 /* ---- functions of the tool's other files ---- */
 
@@ -490,17 +490,17 @@ static void triggers(void)
 static int whose(bool command, uint32_t pid, int first, const char *one,
 		 int second, const char *two)
 {
-	static struct who who;
+	static struct target_threads target;
 	int status;
 
 	begin();
-	memset(&who, 0, sizeof(who));
-	status = first ? who_option(&nothing, first, one, &who) : 1;
+	memset(&target, 0, sizeof(target));
+	status = first ? target_threads_option(&nothing, first, one, &target) : 1;
 	if (status == 1 && second)
-		status = who_option(&nothing, second, two, &who);
-	if (status < 0 || who_check(&nothing, &who, command))
+		status = target_threads_option(&nothing, second, two, &target);
+	if (status < 0 || target_threads_check(&nothing, &target, command))
 		return EXIT_USAGE;
-	return who_apply(NULL, &who, pid);
+	return target_threads_apply(NULL, &target, pid);
 }
 
 static void threads(void)

@@ -8,9 +8,9 @@
 #include <signal.h>
 #include "arbiter.h"
 
-/* all arbiters, for fork(); enter this gate before those of an arbiter */
+/* all arbiters, for fork(); enter this lock before those of an arbiter */
 static struct tb_arbiter *arbiters;
-static struct tb_gate arbiters_gate;
+static struct tb_futex_lock arbiters_lock;
 
 /* The clock that a recording will probably use, until the kernel says so */
 static uint32_t local_clock(void)
@@ -138,10 +138,10 @@ static int arbiter_new(const struct tb_arbiter_options *given, struct tb_arbiter
 
 static void enlist(struct tb_arbiter *arbiter)
 {
-	tb_gate_enter(&arbiters_gate);
+	tb_futex_lock_acquire(&arbiters_lock);
 	arbiter->next = arbiters;
 	arbiters = arbiter;
-	tb_gate_leave(&arbiters_gate);
+	tb_futex_lock_release(&arbiters_lock);
 	tb_categories_open();
 }
 
@@ -239,18 +239,18 @@ int tb_arbiter_bind_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 	int result = 0;
 	size_t i;
 
-	if (!tb_gate_enter(&arbiter->control)) {
+	if (!tb_futex_lock_acquire(&arbiter->control)) {
 		endpoint->ops->close(endpoint);
 		return -EDEADLK;
 	}
 	if (arbiter->bound) {
 		endpoint->ops->close(endpoint);
-		tb_gate_leave(&arbiter->control);
+		tb_futex_lock_release(&arbiter->control);
 		return -EALREADY;
 	}
 	result = connect_to(arbiter, endpoint);
 	if (result) {
-		tb_gate_leave(&arbiter->control);
+		tb_futex_lock_release(&arbiter->control);
 		return result;
 	}
 	/* a provider that does not exist leaves its reservation open, to be bound later */
@@ -261,7 +261,7 @@ int tb_arbiter_bind_to(struct tb_arbiter *arbiter, struct tb_endpoint *endpoint)
 	tb_categories_link(arbiter);
 	wait = arbiter->waiting;
 	arbiter->waiting = NULL;
-	tb_gate_leave(&arbiter->control);
+	tb_futex_lock_release(&arbiter->control);
 	result = tb_arbiter_flush(arbiter, NULL, NULL);
 	for (; wait; wait = next) {
 		next = wait->next;
@@ -308,10 +308,10 @@ static int commit_locked(struct tb_arbiter *arbiter, uint32_t flush, bool scrape
 	/* the parent process commits what it has recorded */
 	if (arbiter->forked)
 		return 0;
-	if (!tb_gate_enter(&arbiter->commit))
+	if (!tb_futex_lock_acquire(&arbiter->commit))
 		return -EDEADLK;
 	result = tb_commit_all(arbiter, flush, scrape);
-	tb_gate_leave(&arbiter->commit);
+	tb_futex_lock_release(&arbiter->commit);
 	return result;
 }
 
@@ -334,7 +334,7 @@ static int wait_for_bind(struct tb_arbiter *arbiter, void (*done)(void *data), v
 	struct flush_wait *wait;
 	int result = 0;
 
-	if (!tb_gate_enter(&arbiter->control))
+	if (!tb_futex_lock_acquire(&arbiter->control))
 		return -EDEADLK;
 	if (arbiter->bound) {
 		result = -EAGAIN;
@@ -347,7 +347,7 @@ static int wait_for_bind(struct tb_arbiter *arbiter, void (*done)(void *data), v
 			result = -ENOMEM;
 		}
 	}
-	tb_gate_leave(&arbiter->control);
+	tb_futex_lock_release(&arbiter->control);
 	return result;
 }
 
@@ -400,7 +400,7 @@ int tb_arbiter_start_thread(struct tb_arbiter *arbiter)
 
 	if (!shared_get_acquire(&arbiter->bound))
 		return -ENOTCONN;
-	if (!tb_gate_enter(&arbiter->control))
+	if (!tb_futex_lock_acquire(&arbiter->control))
 		return -EDEADLK;
 	result = EALREADY;
 	if (!arbiter->serving) {
@@ -413,7 +413,7 @@ int tb_arbiter_start_thread(struct tb_arbiter *arbiter)
 		arbiter->thread = (unsigned long)thread;
 		arbiter->serving = 1;
 	}
-	tb_gate_leave(&arbiter->control);
+	tb_futex_lock_release(&arbiter->control);
 	return -result;
 }
 
@@ -446,14 +446,14 @@ void tb_arbiter_destroy(struct tb_arbiter *arbiter)
 		shared_set(&arbiter->stopping, 1);
 		pthread_join((pthread_t)arbiter->thread, NULL);
 	}
-	tb_gate_enter(&arbiters_gate);
+	tb_futex_lock_acquire(&arbiters_lock);
 	for (link = &arbiters; *link; link = &(*link)->next) {
 		if (*link == arbiter) {
 			*link = arbiter->next;
 			break;
 		}
 	}
-	tb_gate_leave(&arbiters_gate);
+	tb_futex_lock_release(&arbiters_lock);
 	tb_arbiter_commit(arbiter);
 	tb_categories_drop(arbiter);
 	if (arbiter->endpoint)
@@ -491,12 +491,12 @@ int tb_arbiter_reserve(struct tb_arbiter *arbiter, uint32_t number)
 	struct reservation *reservation;
 	int result;
 
-	if (!tb_gate_enter(&arbiter->control))
+	if (!tb_futex_lock_acquire(&arbiter->control))
 		return -EDEADLK;
 	/* scrape_own() uses the memory as soon as it exists */
-	tb_gate_enter(&arbiter->commit);
+	tb_futex_lock_acquire(&arbiter->commit);
 	result = create_own_pool(arbiter);
-	tb_gate_leave(&arbiter->commit);
+	tb_futex_lock_release(&arbiter->commit);
 	reservation = result ? NULL : reservation_of(arbiter, number);
 	if (reservation) {
 		result = (int)(reservation - arbiter->reservations);
@@ -504,7 +504,7 @@ int tb_arbiter_reserve(struct tb_arbiter *arbiter, uint32_t number)
 	} else if (!result) {
 		result = -ENOSPC;
 	}
-	tb_gate_leave(&arbiter->control);
+	tb_futex_lock_release(&arbiter->control);
 	return result;
 }
 
@@ -527,7 +527,7 @@ int tb_arbiter_bind_reservation(struct tb_arbiter *arbiter, uint32_t number,
 
 	if (strlen(provider) >= TB_PROVIDER_NAME_MAX)
 		return -EINVAL;
-	if (!tb_gate_enter(&arbiter->control))
+	if (!tb_futex_lock_acquire(&arbiter->control))
 		return -EDEADLK;
 	result = find_undecided(arbiter, number, &reservation);
 	if (!result) {
@@ -537,7 +537,7 @@ int tb_arbiter_bind_reservation(struct tb_arbiter *arbiter, uint32_t number,
 		else
 			shared_set_release(&reservation->state, RESERVATION_NAMED);
 	}
-	tb_gate_leave(&arbiter->control);
+	tb_futex_lock_release(&arbiter->control);
 	return result ? result : tb_arbiter_flush(arbiter, NULL, NULL);
 }
 
@@ -546,7 +546,7 @@ int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t number)
 	struct reservation *reservation;
 	int result;
 
-	if (!tb_gate_enter(&arbiter->control))
+	if (!tb_futex_lock_acquire(&arbiter->control))
 		return -EDEADLK;
 	result = find_undecided(arbiter, number, &reservation);
 	if (!result) {
@@ -555,7 +555,7 @@ int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t number)
 		__atomic_add_fetch(&arbiter->revision, 1, __ATOMIC_RELEASE);
 		tb_categories_link(arbiter);
 	}
-	tb_gate_leave(&arbiter->control);
+	tb_futex_lock_release(&arbiter->control);
 	/* this frees the chunks of its writers */
 	return result ? result : tb_arbiter_commit(arbiter);
 }
@@ -564,7 +564,7 @@ int tb_arbiter_abort_reservation(struct tb_arbiter *arbiter, uint32_t number)
 
 /*
  * The child must not touch its parent's channels: the memory is shared with the parent.  The child
- * has no other thread, and signal handlers find the gate taken until this is done.
+ * has no other thread, and signal handlers find the lock taken until this is done.
  */
 static void drop_parent_channel(struct tb_arbiter *arbiter)
 {
@@ -599,16 +599,16 @@ void tb_arbiters_fork(int where)
 
 	if (where == FORK_PREPARE) {
 		/* false in a signal handler that interrupted the holder: then the holder leaves */
-		entered = tb_gate_enter(&arbiters_gate);
+		entered = tb_futex_lock_acquire(&arbiters_lock);
 		return;
 	}
 	if (where == FORK_CHILD) {
 		/* the word is the thread id of the parent's thread */
-		arbiters_gate.word = 0;
-		tb_gate_enter(&arbiters_gate);
+		arbiters_lock.word = 0;
+		tb_futex_lock_acquire(&arbiters_lock);
 		for (arbiter = arbiters; arbiter; arbiter = arbiter->next)
 			drop_parent_channel(arbiter);
 	}
 	if (entered || where == FORK_CHILD)
-		tb_gate_leave(&arbiters_gate);
+		tb_futex_lock_release(&arbiters_lock);
 }

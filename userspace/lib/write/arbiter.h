@@ -19,8 +19,8 @@
  * queued.
  *
  * Locks.  Recording takes none: the stack and the queue are words changed by compare-and-exchange.
- * A thread that finds a commit due tries the gate @commit; if it is taken its holder commits.  All
- * else takes @control before @commit.  A gate knows its holder, so a signal handler that has
+ * A thread that finds a commit due tries the lock @commit; if it is taken its holder commits.  All
+ * else takes @control before @commit.  A lock knows its holder, so a signal handler that has
  * interrupted the holder gets an error.
  */
 #ifndef TB_ARBITER_H
@@ -104,16 +104,16 @@ int tb_producer_open(struct tb_endpoint **endpoint);
 extern int (*tb_open_instead)(struct tb_endpoint **endpoint);
 #endif
 
-/* ---- gate (gate.c): a lock that knows its holder ------------------------- */
+/* ---- lock (futex_lock.c): it knows its holder ------------------------------ */
 
-struct tb_gate {
+struct tb_futex_lock {
 	uint32_t word;
 };
 
-/* false: a signal handler has interrupted its thread, which holds the gate */
-bool tb_gate_enter(struct tb_gate *gate);
-bool tb_gate_try(struct tb_gate *gate);
-void tb_gate_leave(struct tb_gate *gate);
+/* false: a signal handler has interrupted its thread, which holds the lock */
+bool tb_futex_lock_acquire(struct tb_futex_lock *lock);
+bool tb_futex_lock_try(struct tb_futex_lock *lock);
+void tb_futex_lock_release(struct tb_futex_lock *lock);
 
 /* Allocate zeroed memory; NULL: none.  Signals: yes. */
 void *tb_map(size_t bytes);
@@ -132,7 +132,7 @@ enum { POOL_SHARED, POOL_OWN, POOLS };
  * struct tb_chunk_note - private data of the arbiter about a chunk
  * @owner: OWNER() of writer and serial number until the kernel answers, then 0
  * @next: handle + 1 of the next chunk on the free stack or in the queue
- * The other members are for POOL_OWN, and protected by the gate @commit:
+ * The other members are for POOL_OWN, and protected by the lock @commit:
  * @taken_bytes, @taken_records: already sent by scraping
  * @shift: bytes by which make_ready() has moved the contents down, over what was scraped
  */
@@ -205,7 +205,7 @@ enum {
  * @queued: complete chunks that the kernel has not answered
  * @retell: names may have been lost with a chunk
  * @forked: it belongs to the parent process
- * The other members are protected by the gate @commit:
+ * The other members are protected by the lock @commit:
  * @told_kernel: TB_PIOC_WRITER was called
  * @leaving: destroyed; freed when its last chunk is answered
  * @next_sent: for POOL_OWN: serial number of the next chunk to send
@@ -312,7 +312,7 @@ struct tb_arbiter_stats {
  * @patch_queue, @patch_free: patches, as @queue and tb_pool.free
  * @uncommitted: number of complete chunks of pool_bound()
  * @last_commit: time in us
- * @batch: complete chunks in the order in which they were queued, @nr_batch (gate @commit)
+ * @batch: complete chunks in the order in which they were queued, @nr_batch (lock @commit)
  * @seen, @seen_bound: states of reservations, and @bound, at the start of the commit (@commit)
  * @pending: patches to apply or to send, @nr_pending (@commit)
  * @refs, @list: arguments of the kernel; @sending: index of each ref in @batch; @sent_records:
@@ -341,8 +341,8 @@ struct tb_arbiter {
 	uint32_t patch_queue;
 	struct tb_pool pools[POOLS];
 
-	struct tb_gate control;
-	struct tb_gate commit;
+	struct tb_futex_lock control;
+	struct tb_futex_lock commit;
 	uint32_t *batch;
 	uint32_t nr_batch;
 	uint32_t seen[TB_TARGETS_MAX], seen_bound;
@@ -428,7 +428,8 @@ uint32_t tb_writer_acquire(struct writer *writer, bool wait);
 void tb_writer_complete(struct writer *writer);
 void tb_writer_tell_lost(struct writer *writer);
 
-/* commit.c; the caller of the first three holds the gate @commit, or does not share the writer yet */
+/* commit.c; the caller of the first three holds the lock @commit, or has not shared the writer yet
+ */
 int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape);
 int tb_commit_register(struct tb_arbiter *arbiter, struct writer *writer);
 void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *writer);
@@ -438,7 +439,7 @@ bool tb_commit_try(struct tb_arbiter *arbiter);
 /* writer.c */
 struct tb_writer *tb_writer_null(void);
 
-/* patch.c; the caller of the last three holds the gate @commit */
+/* patch.c; the caller of the last three holds the lock @commit */
 void tb_patches_make(struct tb_arbiter *arbiter);
 void tb_patch_add(struct tb_arbiter *arbiter, const struct patch *patch);
 void tb_patches_apply(struct tb_arbiter *arbiter);

@@ -116,7 +116,7 @@ int tb_category_attach(struct tb_arbiter *arbiter, struct tb_category *category)
 {
 	int result = 0;
 
-	if (!tb_gate_enter(&arbiter->control))
+	if (!tb_futex_lock_acquire(&arbiter->control))
 		return -EDEADLK;
 	if (!category->arbiter) {
 		give_id(&category->id);
@@ -125,7 +125,7 @@ int tb_category_attach(struct tb_arbiter *arbiter, struct tb_category *category)
 		arbiter->categories = category;
 		result = ask_kernel(arbiter, category);
 	}
-	tb_gate_leave(&arbiter->control);
+	tb_futex_lock_release(&arbiter->control);
 	return result;
 }
 

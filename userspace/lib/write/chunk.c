@@ -148,7 +148,7 @@ static void move_to_bound_pool(struct writer *w, const struct reservation *reser
 {
 	struct tb_arbiter *arbiter = w->arbiter;
 
-	if (!tb_gate_try(&arbiter->commit))
+	if (!tb_futex_lock_try(&arbiter->commit))
 		return;
 	tb_commit_all(arbiter, 0, false);
 	if (!shared_get(&w->queued) && !tb_commit_register(arbiter, w)) {
@@ -159,7 +159,7 @@ static void move_to_bound_pool(struct writer *w, const struct reservation *reser
 		}
 		w->source = TARGET_MOVED;
 	}
-	tb_gate_leave(&arbiter->commit);
+	tb_futex_lock_release(&arbiter->commit);
 }
 
 /* Update what the next chunk depends on; returns TB_LOST_* if the writer must not claim one */

@@ -425,7 +425,7 @@ static int send_batch(struct tb_arbiter *arbiter)
 	return result;
 }
 
-/* Send all complete chunks; with @scrape also published records.  The caller holds the gate. */
+/* Send all complete chunks; with @scrape also published records.  The caller holds the lock. */
 int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 {
 	uint32_t patches;
@@ -460,10 +460,10 @@ bool tb_commit_try(struct tb_arbiter *arbiter)
 	if (!shared_get(&arbiter->queue) && !shared_get(&arbiter->uncommitted) &&
 	    !shared_get(&arbiter->patch_queue))
 		return false;
-	if (!tb_gate_try(&arbiter->commit))
+	if (!tb_futex_lock_try(&arbiter->commit))
 		return false;
 	tb_commit_all(arbiter, 0, false);
-	tb_gate_leave(&arbiter->commit);
+	tb_futex_lock_release(&arbiter->commit);
 	return true;
 }
 

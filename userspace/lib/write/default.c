@@ -25,7 +25,7 @@ enum { STATE_CLOSED, STATE_OPEN, STATE_FAILED };
 
 static struct tb_arbiter *arbiter;
 static uint32_t state, target;
-static struct tb_gate gate;
+static struct tb_futex_lock lock;
 static pthread_key_t key;
 static uint32_t has_key;
 /* state of a thread that forks: several may prepare at the same time */
@@ -65,7 +65,7 @@ static int open_fitting(struct tb_arbiter **made)
 	return result;
 }
 
-/* @gate is held */
+/* @lock is held */
 static int open_default(const struct tb_arbiter_options *options)
 {
 	struct tb_arbiter *made;
@@ -86,7 +86,7 @@ int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter 
 {
 	int result = 0;
 
-	if (!tb_gate_enter(&gate))
+	if (!tb_futex_lock_acquire(&lock))
 		return -EDEADLK;
 	if (state == STATE_OPEN)
 		result = options ? -EBUSY : 0;
@@ -94,7 +94,7 @@ int tb_default_open(const struct tb_arbiter_options *options, struct tb_arbiter 
 		result = open_default(options);
 	if (out)
 		*out = result ? NULL : arbiter;
-	tb_gate_leave(&gate);
+	tb_futex_lock_release(&lock);
 	return result;
 }
 
@@ -103,10 +103,10 @@ static struct tb_writer *create_writer(void)
 {
 	struct tb_writer *writer;
 
-	if (shared_get_acquire(&state) == STATE_CLOSED && tb_gate_enter(&gate)) {
+	if (shared_get_acquire(&state) == STATE_CLOSED && tb_futex_lock_acquire(&lock)) {
 		if (state == STATE_CLOSED)
 			open_default(NULL);
-		tb_gate_leave(&gate);
+		tb_futex_lock_release(&lock);
 	}
 	if (shared_get_acquire(&state) != STATE_OPEN)
 		return tb_writer_null();
@@ -155,7 +155,7 @@ static void fork_prepare(void)
 	writer_was_busy = !writer || writer->busy;
 	if (!writer_was_busy)
 		shared_set(&writer->busy, 1);
-	gate_entered = tb_gate_enter(&gate);
+	gate_entered = tb_futex_lock_acquire(&lock);
 	tb_arbiters_fork(FORK_PREPARE);
 }
 
@@ -163,7 +163,7 @@ static void fork_parent(void)
 {
 	tb_arbiters_fork(FORK_PARENT);
 	if (gate_entered)
-		tb_gate_leave(&gate);
+		tb_futex_lock_release(&lock);
 	if (!writer_was_busy)
 		shared_set(&tb_thread_writer->busy, 0);
 	attaching = false;
@@ -172,7 +172,7 @@ static void fork_parent(void)
 static void fork_child(void)
 {
 	tb_arbiters_fork(FORK_CHILD);
-	gate.word = 0;
+	lock.word = 0;
 	arbiter = NULL;
 	state = STATE_CLOSED;
 	tb_thread_writer = NULL;

@@ -193,13 +193,13 @@ void tb_writer_destroy(struct tb_writer *pub)
 		return;
 	w = writer_of(pub);
 	arbiter = w->arbiter;
-	tb_gate_enter(&arbiter->commit);
+	tb_futex_lock_acquire(&arbiter->commit);
 	tb_commit_all(arbiter, 0, false);
 	if (shared_get(&w->queued))
 		w->leaving = 1;
 	else
 		tb_commit_gone(arbiter, w);
-	tb_gate_leave(&arbiter->commit);
+	tb_futex_lock_release(&arbiter->commit);
 	life_end(arbiter);
 }
 

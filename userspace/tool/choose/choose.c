@@ -209,10 +209,10 @@ static int add_calls(const struct command *command, struct item *item,
 		return no_memory();
 	strcpy(item->pattern, "syscalls");
 	if (name && *name && !is_modifier(name)) {
-		status = calls_add(command, item->calls, name);
+		status = syscall_set_add(command, item->calls, name);
 	} else {
 		status = EXIT_FINE;
-		calls_all(item->calls);
+		syscall_set_all(item->calls);
 		if (name && *name)
 			status = apply_modifier(command, item, name);
 	}
@@ -268,7 +268,7 @@ static bool continues_calls(const struct item *last, const char *name,
 {
 	char next[32];
 
-	if (!last || !last->calls || !calls_name(name))
+	if (!last || !last->calls || !syscall_set_knows(name))
 		return false;
 	if (!rest)
 		return true;
@@ -293,7 +293,7 @@ static int add_part(const struct command *command, struct choice *choice,
 		return misused(command, "'%s' is no event; if it is a filter, it follows the events: -e EVENTS -f FILTER",
 			       name);
 	if (!exclude && continues_calls(item, name, rest)) {
-		status = calls_add(command, item->calls, name);
+		status = syscall_set_add(command, item->calls, name);
 		return status || !rest ? status : apply_modifiers(command, item, rest);
 	}
 	/* a list that begins with '!' means all events but this one */
@@ -427,9 +427,9 @@ bool choice_user_stacks(const struct choice *choice)
 /* Does @item record every such event, without filter, sampling or rate, and all system calls? */
 static bool wants_all(const struct item *item)
 {
-	struct calls all;
+	struct syscall_set all;
 
-	calls_all(&all);
+	syscall_set_all(&all);
 	return !item->exclude && !item->sample && !item->rate && !item->nr_filters &&
 	       (!item->calls || !memcmp(item->calls, &all, sizeof(all)));
 }

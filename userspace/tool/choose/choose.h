@@ -38,26 +38,26 @@ int pattern_select(struct tb_device *device, const char *pattern,
 /* Complain that no event matches @pattern, and offer similar names; EXIT_WRONG */
 int unknown_event(struct tb_device *device, const char *pattern);
 
-/* ---- sets of system calls (calls.c) ---- */
+/* ---- sets of system calls (syscall_sets.c) ---- */
 
-#define CALLS_BYTES 256		/* numbers up to 2047 */
+#define SYSCALL_SET_BYTES 256		/* numbers up to 2047 */
 
-/* struct calls - a bit for each system call: for its beginning, and for its return */
-struct calls {
-	unsigned char enter[CALLS_BYTES];
-	unsigned char leave[CALLS_BYTES];
+/* struct syscall_set - a bit for each system call: for its beginning, and for its return */
+struct syscall_set {
+	unsigned char enter[SYSCALL_SET_BYTES];
+	unsigned char leave[SYSCALL_SET_BYTES];
 };
 
 /* Is this the name of a system call? */
-bool calls_name(const char *name);
+bool syscall_set_knows(const char *name);
 /* Add "openat", "*stat*", "sys_enter_openat" or "all"; complains, EXIT_* */
-int calls_add(const struct command *command, struct calls *calls,
-	      const char *name);
-void calls_join(struct calls *calls, const struct calls *more);
-void calls_leave_out(struct calls *calls, const struct calls *out);
-void calls_all(struct calls *calls);
+int syscall_set_add(const struct command *command, struct syscall_set *calls,
+		    const char *name);
+void syscall_set_join(struct syscall_set *calls, const struct syscall_set *more);
+void syscall_set_remove(struct syscall_set *calls, const struct syscall_set *out);
+void syscall_set_all(struct syscall_set *calls);
 /* How many bytes, up to the last bit that is set */
-size_t calls_used(const unsigned char *bits);
+size_t syscall_set_size(const unsigned char *bits);
 
 /* ---- events (choose.c) ---- */
 
@@ -80,7 +80,7 @@ size_t calls_used(const unsigned char *bits);
  */
 struct item {
 	char     pattern[2 * TB_NAME_MAX + 2];
-	struct calls *calls;
+	struct syscall_set *calls;
 	bool     users;
 	bool     exclude;
 	bool     optional;
@@ -216,15 +216,15 @@ void note_suppressed(struct tb_device *device, const struct tb_query *query);
 void show_suppressed(struct tb_device *device, const struct tb_query *query,
 		     bool each);
 
-/* ---- threads to record (who.c) ---- */
+/* ---- threads to record (target_threads.c) ---- */
 
 /**
- * struct who - the threads to record
+ * struct target_threads - the threads to record
  * @cgroup: record processes in cgroups of this path or name, or NULL
  * @follow: record the processes of COMMAND
  * @self: do not record this program
  */
-struct who {
+struct target_threads {
 	uint32_t pids[TB_PIDS_MAX];
 	uint32_t count;
 	uint32_t flags;		/* TB_PIDS_* */
@@ -246,14 +246,14 @@ struct who {
 #define WHO_SELF_HELP \
 	"      --follow          record only COMMAND and the processes that it creates\n"
 
-/* Parse an option of struct who.  Returns 1; 0: another option; -1 after complaining
+/* Parse an option of struct target_threads.  Returns 1; 0: another option; -1 after complaining
  * */
-int who_option(const struct command *command, int option, const char *value,
-	       struct who *who);
+int target_threads_option(const struct command *command, int option, const char *value,
+			  struct target_threads *target);
 /* Check that the options fit together.  Complains; EXIT_FINE or EXIT_USAGE */
-int who_check(const struct command *command, const struct who *who,
-	      bool has_command);
+int target_threads_check(const struct command *command, const struct target_threads *target,
+			 bool has_command);
 /* Set the threads to record in the kernel; @pid: process of COMMAND; 0: none.  Complains, EXIT_* */
-int who_apply(struct tb_device *device, struct who *who, uint32_t pid);
+int target_threads_apply(struct tb_device *device, struct target_threads *target, uint32_t pid);
 
 #endif /* TRACEBUF_CHOOSE_H */

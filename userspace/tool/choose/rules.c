@@ -93,7 +93,7 @@ static int make_tests(const struct choice *choice, const struct target *target,
 	if (count && code->verdict == TB_FILTER_NEVER)
 		note("warning: the filter can never be true of %s:%s: no such event will be recorded",
 		     format->system, format->name);
-	used = bits ? calls_used(bits) : 0;
+	used = bits ? syscall_set_size(bits) : 0;
 	if (used && tb_filter_one_of(code, format, "id", bits, used, &error))
 		return complain("%s:%s: %s", format->system, format->name,
 				error.text);

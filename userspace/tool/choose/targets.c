@@ -49,7 +49,7 @@ int targets_read(struct tb_device *device, struct targets *targets)
 	}
 }
 
-const unsigned char *call_bits(const struct calls *calls,
+const unsigned char *call_bits(const struct syscall_set *calls,
 			       const struct tb_event_info *info)
 {
 	if (!calls || strcmp(info->system, raw_syscalls))
@@ -72,7 +72,7 @@ static bool item_matches(const struct item *item,
 	    (strpbrk(item->pattern, "*?[") || !strcmp(item->pattern, "all")))
 		return false;
 	if (item->calls)
-		return bits && calls_used(bits);
+		return bits && syscall_set_size(bits);
 	return pattern_match(item->pattern, info->system, info->name);
 }
 
@@ -95,13 +95,13 @@ static int target_choose(struct target *target, const struct item *item)
 		return -ENOMEM;
 	if (item->exclude) {
 		if (!some)
-			calls_all(target->calls);
-		calls_leave_out(target->calls, item->calls);
+			syscall_set_all(target->calls);
+		syscall_set_remove(target->calls, item->calls);
 		return 0;
 	}
 	if (target->item && !some)
-		calls_all(target->calls);
-	calls_join(target->calls, item->calls);
+		syscall_set_all(target->calls);
+	syscall_set_join(target->calls, item->calls);
 	target->item = item;
 	return 0;
 }

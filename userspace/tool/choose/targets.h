@@ -20,7 +20,7 @@ struct target {
 	struct tb_event_info info;
 	uint32_t index;
 	const struct item *item;
-	struct calls *calls;
+	struct syscall_set *calls;
 };
 
 struct targets {
@@ -37,7 +37,7 @@ int targets_choose(struct tb_device *device, struct targets *targets,
 		   const struct choice *choice);
 
 /* The bits for this event: raw_syscalls:sys_enter or sys_exit; NULL: another event */
-const unsigned char *call_bits(const struct calls *calls,
+const unsigned char *call_bits(const struct syscall_set *calls,
 			       const struct tb_event_info *info);
 
 #endif /* TRACEBUF_TARGETS_H */

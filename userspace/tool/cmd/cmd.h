@@ -10,7 +10,7 @@
 #include "tool/command/command.h"
 
 struct record;
-struct series;
+struct rotation;
 
 extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
 	cmd_start, cmd_stop, cmd_flush, cmd_enable, cmd_disable, cmd_verify,
@@ -25,7 +25,7 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 /* Parse --history and --memory of start (cmd/start_history.c).  Returns 1; 0: another option; -1
  * after complaining */
 int history_option(const struct command *command, int option, const char *value,
-		   struct series *series);
+		   struct rotation *rotation);
 /* Check that --history, --memory and the mode fit together.  Complains; EXIT_FINE or EXIT_USAGE */
 int history_check(const struct command *command, const struct record *record);
 /* Start the recorder of a history; @record has the options.  Complains, EXIT_* */

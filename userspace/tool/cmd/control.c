@@ -15,7 +15,7 @@
 #include "tool/device/device.h"
 #include "tool/record/history.h"
 #include "tool/record/record.h"
-#include "tool/record/sink.h"
+#include "tool/record/output_file.h"
 
 static int start_run(int argc, char **argv);
 static int stop_run(int argc, char **argv);
@@ -163,7 +163,7 @@ static int start_device(struct tb_device *device, struct record *record)
 {
 	const struct choice *choice = &record->choice;
 	struct setup *setup = &record->setup;
-	struct who *who = &record->who;
+	struct target_threads *target = &record->target;
 	struct tb_query query;
 	int result;
 
@@ -177,7 +177,7 @@ static int start_device(struct tb_device *device, struct record *record)
 	}
 	if (choice->count ? choice_set(device, choice) : choice_quota(device, choice, false))
 		return EXIT_WRONG;
-	if ((choice->count || who->given) && who_apply(device, who, 0))
+	if ((choice->count || target->given) && target_threads_apply(device, target, 0))
 		return EXIT_WRONG;
 	result = tb_device_start(device, record->start_flags);
 	if (result < 0)
@@ -200,9 +200,9 @@ static int start_with(int argc, char **argv, struct record *record)
 			status = choice_option(&cmd_start, option, optarg,
 					       choice);
 		if (!status)
-			status = who_option(&cmd_start, option, optarg, &record->who);
+			status = target_threads_option(&cmd_start, option, optarg, &record->target);
 		if (!status)
-			status = history_option(&cmd_start, option, optarg, &record->series);
+			status = history_option(&cmd_start, option, optarg, &record->rotation);
 		if (status < 0)
 			return EXIT_USAGE;
 		if (status)
@@ -224,9 +224,10 @@ static int start_with(int argc, char **argv, struct record *record)
 	if (!choice->count && (choice->form || choice->nr_filters))
 		return misused(&cmd_start, "--wide and --filter go with events (-e)");
 	if (setup_check(&cmd_start, &record->setup) ||
-	    who_check(&cmd_start, &record->who, false) || history_check(&cmd_start, record))
+	    target_threads_check(&cmd_start, &record->target, false) ||
+	    history_check(&cmd_start, record))
 		return EXIT_USAGE;
-	if (record->series.age > 0)
+	if (record->rotation.age > 0)
 		return start_history(&cmd_start, record);
 	if (!choice->form)
 		choice->form = TB_FORM_COMPACT;
@@ -443,18 +444,18 @@ static int save_write(struct tb_device *device, const struct tb_query *query,
 		      const struct history_parts *parts, bool other_boot, const char *output)
 {
 	struct tb_stats sum;
-	struct sink sink;
+	struct output_file out;
 	int result;
 
-	if (sink_open(&sink, output))
+	if (output_file_open(&out, output))
 		return EXIT_WRONG;
-	sink.keep = true;
-	sink.other_boot = other_boot;
-	result = history_write(parts, &sink);
+	out.keep = true;
+	out.other_boot = other_boot;
+	result = history_write(parts, &out);
 	/* blocks that a killed recorder has left in the buffers, and the totals */
 	if (!result && query->state != TB_STATE_IDLE)
-		result = sink_drain(&sink, device);
-	if (sink_close(&sink)) {
+		result = output_file_drain(&out, device);
+	if (output_file_close(&out)) {
 		if (!read_stats(device, query->nr_cpus, NULL, &sum) && sum.pending)
 			note("%llu event%s left in the buffers: save them to another file; 'cat' joins both files into one trace",
 			     (unsigned long long)sum.pending, plural(sum.pending));
@@ -464,8 +465,8 @@ static int save_write(struct tb_device *device, const struct tb_query *query,
 		return complain("another program is reading the buffers");
 	if (result < 0)
 		return complain("cannot read the buffers: %s", strerror(-result));
-	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
-	if (!sink.rolling)
+	note("%s: %.2f MB", out.name, (double)out.bytes / 1e6);
+	if (!out.rolling)
 		return complain("there were no events in the buffers");
 	return EXIT_FINE;
 }

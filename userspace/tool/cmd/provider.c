@@ -146,7 +146,7 @@ static int show_run(struct tb_device *device, const char *name)
 struct create {
 	const char *name;
 	struct choice choice;
-	struct who who;
+	struct target_threads target;
 	struct setup setup;
 };
 
@@ -179,7 +179,7 @@ static int create_set_up(struct tb_device *device, struct create *create)
 	if (create->choice.count ? choice_set(device, &create->choice) :
 	    choice_quota(device, &create->choice, false))
 		return EXIT_WRONG;
-	return create->who.given ? who_apply(device, &create->who, 0) : EXIT_FINE;
+	return create->target.given ? target_threads_apply(device, &create->target, 0) : EXIT_FINE;
 }
 
 static int create_device(struct create *create)
@@ -217,8 +217,8 @@ static int create_with(int argc, char **argv, struct create *create)
 			status = choice_option(&cmd_provider, option, optarg,
 					       &create->choice);
 		if (!status)
-			status = who_option(&cmd_provider, option, optarg,
-					    &create->who);
+			status = target_threads_option(&cmd_provider, option, optarg,
+						       &create->target);
 		if (status < 0)
 			return EXIT_USAGE;
 		if (!status)
@@ -237,7 +237,7 @@ static int create_with(int argc, char **argv, struct create *create)
 	    (create->choice.form || create->choice.nr_filters))
 		return misused(&cmd_provider, "--wide and --filter go with events (-e)");
 	if (setup_check(&cmd_provider, &create->setup) ||
-	    who_check(&cmd_provider, &create->who, false))
+	    target_threads_check(&cmd_provider, &create->target, false))
 		return EXIT_USAGE;
 	if (!create->choice.form)
 		create->choice.form = TB_FORM_COMPACT;

@@ -21,7 +21,7 @@
 #include "tool/record/history.h"
 #include "tool/record/open_files.h"
 #include "tool/record/record.h"
-#include "tool/record/sink.h"
+#include "tool/record/output_file.h"
 #include "tool/command/signals.h"
 
 static int record_run(int argc, char **argv);
@@ -37,7 +37,7 @@ const struct command cmd_record = {
 	"pressed. Then it shows for each CPU how many events were recorded and lost.\n"
 	"\n"
 	RECORD_HELP(DEFAULT_FILE)
-	SERIES_HELP
+	ROTATION_HELP
 	"      --compress ALGO   write the packed form: zstd, or zstd:LEVEL, 1..19 (1). All\n"
 	"                        commands read it; 'tracebuf unpack' makes a plain file\n"
 	HELP_ENDS
@@ -81,7 +81,7 @@ static int record_set_up(struct record *record)
 	if (!record->provider || record->setup.given || !query->map_bytes) {
 		setup_size(device, &record->setup, (struct sizes_for){
 			.live = record->stream || !strcmp(record->output, "-"),
-			.file_bytes = record->series.bytes,
+			.file_bytes = record->rotation.bytes,
 		});
 		if (setup_apply(device, &record->setup))
 			return EXIT_WRONG;
@@ -110,7 +110,7 @@ static unsigned int compress_threads(const struct record *record)
 static void open_perf(struct record *record)
 {
 	bool mappings = record->chosen && choice_user_stacks(&record->choice);
-	int result = sink_perf_open(&record->sink, mappings);
+	int result = output_file_perf_open(&record->out, mappings);
 
 	if (result && mappings)
 		note("warning: no perf events (%s): user stacks have addresses without names for programs that start and end during the recording",
@@ -120,22 +120,22 @@ static void open_perf(struct record *record)
 /* Open the output file, and the reader of its blocks; EXIT_* */
 static int record_open(struct record *record)
 {
-	struct sink *sink = &record->sink;
+	struct output_file *out = &record->out;
 	const char *output = record->output;
-	struct sink_way way = {
+	struct output_file_options options = {
 		/* not standard output: other programs share its file and offset */
 		.direct = !record->buffered && !record->stream && !record->channels &&
 			  strcmp(output, "-"),
 		.buffered = record->buffered,
-		.parts = record->series.given,
+		.rotated = record->rotation.given,
 		.compress = record->compress,
 		.level = record->level,
 		.threads = compress_threads(record),
 		.ring_blocks = record->query.mode == TB_MODE_STREAMING ? record->query.buffers : 0,
 		.block_bytes = record->query.buffer_bytes,
-		.most = record->series.bytes,
+		.most = record->rotation.bytes,
 		.backlog = record->query.mode == TB_MODE_STREAMING ? &record->backlog : NULL,
-		.series = record->series.given ? &record->series : NULL,
+		.rotation = record->rotation.given ? &record->rotation : NULL,
 	};
 	int result;
 
@@ -144,16 +144,16 @@ static int record_open(struct record *record)
 	if (!record->backlog_given)
 		record->backlog.limit = sizes_backlog_here();
 
-	if (record->series.given) {
+	if (record->rotation.given) {
 		if (record->query.mode != TB_MODE_STREAMING)
 			return complain("--rotate and --history need streaming mode: in %s mode one file gets all events at the end",
 					tb_mode_name(record->query.mode));
 		record->reader = record_reader(record);
-		if (!record->reader || series_next(&record->series, output))
+		if (!record->reader || rotation_next(&record->rotation, output))
 			return EXIT_WRONG;
-		output = record->series.name;
+		output = record->rotation.name;
 	}
-	if (sink_open(sink, output))
+	if (output_file_open(out, output))
 		return EXIT_WRONG;
 	/*
 	 * After opening: Ctrl-C must interrupt open() while a FIFO has no reader.  Before there are
@@ -162,13 +162,13 @@ static int record_open(struct record *record)
 	result = catch_signals(record);
 	if (result < 0)
 		return complain("signals: %s", strerror(-result));
-	sink->way = way;
-	if (sink_use(sink, &way))
+	out->options = options;
+	if (output_file_use(out, &options))
 		return EXIT_WRONG;
-	sink->no_stacks = record->chosen && !choice_stacks(&record->choice);
+	out->no_stacks = record->chosen && !choice_stacks(&record->choice);
 	open_perf(record);
 	if (record->verbose)
-		sink_describe(sink);
+		output_file_describe(out);
 	return EXIT_FINE;
 }
 
@@ -186,12 +186,12 @@ static bool proc_has_same_pids(void)
  */
 static void start_open_files(struct record *record)
 {
-	const struct who *who = &record->who;
-	bool some = !(who->flags & TB_PIDS_EXCLUDE);
+	const struct target_threads *target = &record->target;
+	bool some = !(target->flags & TB_PIDS_EXCLUDE);
 
-	if (record->chosen && choice_all_calls(&record->choice) && !who->threads &&
+	if (record->chosen && choice_all_calls(&record->choice) && !target->threads &&
 	    proc_has_same_pids())
-		record->sink.open_files = open_files_start(who->pids, some ? who->count : 0);
+		record->out.open_files = open_files_start(target->pids, some ? target->count : 0);
 }
 
 static int record_prepare(struct record *record)
@@ -238,8 +238,8 @@ static int record_prepare(struct record *record)
 	result = record_open(record);
 	if (result)
 		return result;
-	if ((record->chosen || record->who.given) &&
-	    who_apply(device, &record->who, (uint32_t)record->workload.pid))
+	if ((record->chosen || record->target.given) &&
+	    target_threads_apply(device, &record->target, (uint32_t)record->workload.pid))
 		return EXIT_WRONG;
 	result = tb_device_start(device, record->start_flags |
 				 TB_START_STOP_ON_CLOSE);
@@ -247,10 +247,10 @@ static int record_prepare(struct record *record)
 		return start_failed(device, result);
 	start_open_files(record);
 	/* the new recording has started: delete the old history and the file's old contents */
-	if (!record->series.memory)
+	if (!record->rotation.memory)
 		forget_history(record->provider);
-	sink_begin(&record->sink);
-	series_trim(&record->series, monotonic_ns());
+	output_file_begin(&record->out);
+	rotation_trim(&record->rotation, monotonic_ns());
 	return EXIT_FINE;
 }
 
@@ -269,7 +269,7 @@ static int record_go(struct record *record)
 		return status;
 	}
 	record->reader = record->device;
-	record->sink.fd = -1;
+	record->out.fd = -1;
 	status = record_prepare(record);
 	if (status == EXIT_FINE) {
 		service_ready(&record->service);
@@ -289,7 +289,7 @@ static int record_go(struct record *record)
 					       result == -EIO ? 0 : result);
 		}
 	} else {
-		sink_close(&record->sink);
+		output_file_close(&record->out);
 	}
 	ended = workload_ended(&record->workload);
 	workload_end(&record->workload, record->signals);
@@ -318,12 +318,12 @@ static int compress_option(const char *value, struct record *record)
 /* Check that the options of files fit together.  Complains; EXIT_FINE or EXIT_USAGE */
 static int files_check(const struct command *command, const struct record *record)
 {
-	const struct series *series = &record->series;
+	const struct rotation *rotation = &record->rotation;
 	bool out = !strcmp(record->output, "-");
 
-	if (series->keep && !series->given)
+	if (rotation->keep && !rotation->given)
 		return misused(command, "--keep needs --rotate, which says when the next file begins");
-	if (series->given && out)
+	if (rotation->given && out)
 		return misused(command, "--rotate writes several files, but standard output is one: name a file (-o)");
 	if (record->backlog_given && (out || record->buffered || record->compress))
 		return misused(command, "--backlog needs writes to a file while the reader goes on: it excludes standard output, --buffered and --compress");
@@ -364,11 +364,11 @@ static int record_with(const struct command *command, int argc, char **argv,
 			status = choice_option(command, option, optarg,
 					       &record->choice);
 		if (!status)
-			status = who_option(command, option, optarg,
-					    &record->who);
+			status = target_threads_option(command, option, optarg,
+						       &record->target);
 		if (!status)
-			status = series_option(command, option, optarg,
-					       &record->series);
+			status = rotation_option(command, option, optarg,
+						 &record->rotation);
 		if (!status)
 			status = service_option(command, option, optarg,
 						&record->service);
@@ -428,7 +428,7 @@ static int record_with(const struct command *command, int argc, char **argv,
 		record->command = argv + optind;
 	if (files_check(command, record) ||
 	    setup_check(command, &record->setup) ||
-	    who_check(command, &record->who, record->command))
+	    target_threads_check(command, &record->target, record->command))
 		return EXIT_USAGE;
 	return record_service(command, record);
 }

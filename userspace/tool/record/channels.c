@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The manager of save/saved channels: it opens a channel for every ring, and writes the blocks that
- * the channels offer into a sink.
+ * the channels offer into an output file.
  *
  * Before each offered block it writes the new durable blocks, which have everything that the block
  * needs.  So the file can be read up to any place where it breaks off.
@@ -13,7 +13,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "record.h"
-#include "sink.h"
+#include "output_file.h"
 #include "tool/command/command.h"
 
 #define READY_MAX 64
@@ -111,19 +111,19 @@ int channels_fd(const struct channels *channels)
 }
 
 static int save(struct channels *channels, struct tb_channel *channel,
-		const struct tb_packet *offer, struct sink *sink)
+		const struct tb_packet *offer, struct output_file *out)
 {
 	struct tb_ref ref;
 	int result;
 
 	do
-		result = sink_move(sink, channels->device, 0);
-	while (result == SINK_BATCH);
+		result = output_file_move(out, channels->device, 0);
+	while (result == OUTPUT_FILE_BATCH);
 	if (result < 0 && result != -ENODATA)
 		return result;
 	result = tb_channel_block(channel, offer, &ref);
 	if (!result)
-		result = sink_put(sink, channels->device, &ref);
+		result = output_file_put(out, channels->device, &ref);
 	/* do not confirm a block that is not in the file: it is not delivered */
 	if (!result)
 		result = tb_channel_saved(channel, offer);
@@ -132,7 +132,7 @@ static int save(struct channels *channels, struct tb_channel *channel,
 
 /* Process a packet of a channel; the number of blocks saved, or -errno */
 static int serve(struct channels *channels, struct tb_channel *channel,
-		 struct sink *sink)
+		 struct output_file *out)
 {
 	struct tb_packet packet;
 	int result = tb_channel_read(channel, &packet);
@@ -142,7 +142,7 @@ static int serve(struct channels *channels, struct tb_channel *channel,
 	if (result < 0)
 		return result;
 	if (result && packet.request == TB_FIFO_SAVE_BUFFER)
-		return save(channels, channel, &packet, sink);
+		return save(channels, channel, &packet, out);
 	if (result && packet.request == TB_FIFO_STARTED) {
 		if (packet.data32 == TB_FIFO_VERSION)
 			return 0;
@@ -156,7 +156,7 @@ static int serve(struct channels *channels, struct tb_channel *channel,
 	return 0;
 }
 
-int channels_move(struct channels *channels, struct sink *sink)
+int channels_move(struct channels *channels, struct output_file *out)
 {
 	struct epoll_event ready[READY_MAX];
 	int count, i, result, saved = 0;
@@ -167,7 +167,7 @@ int channels_move(struct channels *channels, struct sink *sink)
 	if (count < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (i = 0; i < count; i++) {
-		result = serve(channels, ready[i].data.ptr, sink);
+		result = serve(channels, ready[i].data.ptr, out);
 		if (result < 0)
 			return result;
 		saved += result;
@@ -176,13 +176,13 @@ int channels_move(struct channels *channels, struct sink *sink)
 	return saved || !count ? saved : 1;
 }
 
-int channels_drain(struct channels *channels, struct sink *sink)
+int channels_drain(struct channels *channels, struct output_file *out)
 {
 	struct pollfd wait = { .fd = channels->poll, .events = POLLIN };
 	int moved;
 
 	for (;;) {
-		moved = channels_move(channels, sink);
+		moved = channels_move(channels, out);
 		if (moved == -ENODATA)
 			break;
 		if (moved < 0)
@@ -191,5 +191,5 @@ int channels_drain(struct channels *channels, struct sink *sink)
 			return -ETIMEDOUT;	/* 5 s without a packet: none will come */
 	}
 	/* the last durable blocks */
-	return sink_drain(sink, channels->device);
+	return output_file_drain(out, channels->device);
 }

@@ -22,11 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 #include "direct.h"
-#include "sink.h"
+#include "output_file.h"
 #include "tool/command/command.h"
 
 #define QUEUE 1024u			/* blocks, a power of two; with a backlog it grows */
-#define QUEUE_ROOM (2u * SINK_BATCH)	/* the queue grows before it has less room than this */
+/* the queue grows before it has less room than this */
+#define QUEUE_ROOM (2u * OUTPUT_FILE_BATCH)
 #define WRITE_MOST 1024u		/* blocks in one write: IOV_MAX */
 #define RELEASE_MOST 1024u		/* blocks released at once */
 #define COPY_ALIGN 4096u		/* alignment of copies: O_DIRECT needs no more */
@@ -44,7 +45,7 @@ struct entry {
 };
 
 struct direct {
-	struct sink *sink;
+	struct output_file *out;
 	struct io_uring ring;
 	bool     has_ring;
 	bool     past_cache;		/* O_DIRECT */
@@ -99,12 +100,12 @@ static uint32_t wanted_align(int fd, const char **why)
 
 static void try_direct(struct direct *direct, size_t least)
 {
-	int fd = direct->sink->fd, flags = fcntl(fd, F_GETFL);
+	int fd = direct->out->fd, flags = fcntl(fd, F_GETFL);
 
 	direct->align = wanted_align(fd, &direct->no_direct);
 	if (!direct->align)
 		return;
-	if (direct->align > least || direct->sink->bytes % direct->align)
+	if (direct->align > least || direct->out->bytes % direct->align)
 		direct->no_direct = "blocks are smaller than the units in which the device writes";
 	else if (fcntl(fd, F_SETFL, flags | O_DIRECT) < 0)
 		direct->no_direct = "the file system does not support it";
@@ -114,9 +115,9 @@ static void try_direct(struct direct *direct, size_t least)
 
 static void leave_direct(struct direct *direct, const char *why)
 {
-	int flags = fcntl(direct->sink->fd, F_GETFL);
+	int flags = fcntl(direct->out->fd, F_GETFL);
 
-	fcntl(direct->sink->fd, F_SETFL, flags & ~O_DIRECT);
+	fcntl(direct->out->fd, F_SETFL, flags & ~O_DIRECT);
 	direct->past_cache = false;
 	direct->no_direct = why;
 }
@@ -152,12 +153,12 @@ static void free_memory(struct direct *direct)
 	free(direct);
 }
 
-struct direct *direct_open(struct sink *sink, size_t least)
+struct direct *direct_open(struct output_file *out, size_t least)
 {
 	struct direct *direct;
 	int result;
 
-	if (!sink->regular)
+	if (!out->regular)
 		return NULL;
 	direct = calloc(1, sizeof(*direct));
 	if (!direct)
@@ -165,16 +166,16 @@ struct direct *direct_open(struct sink *sink, size_t least)
 	direct->size = QUEUE;
 	direct->queue = calloc(QUEUE, sizeof(*direct->queue));
 	direct->vectors = calloc(QUEUE, sizeof(*direct->vectors));
-	direct->backlog = sink->way.backlog;
+	direct->backlog = out->options.backlog;
 	if (direct->backlog)
 		direct->ring_held = calloc(direct->backlog->rings, sizeof(*direct->ring_held));
 	if (!direct->queue || !direct->vectors || (direct->backlog && !direct->ring_held)) {
 		free_memory(direct);
 		return NULL;
 	}
-	direct->sink = sink;
-	direct->step = in_memory(sink->fd) ? 0 : STEP_MIN;
-	if (sink->way.buffered)
+	direct->out = out;
+	direct->step = in_memory(out->fd) ? 0 : STEP_MIN;
+	if (out->options.buffered)
 		direct->no_direct = "--buffered";
 	else
 		try_direct(direct, least);
@@ -182,7 +183,7 @@ struct direct *direct_open(struct sink *sink, size_t least)
 	 * Writing to a file in memory is a copy, without a device to wait for.  With io_uring a
 	 * kernel thread would make the copy, which costs two context switches a write.
 	 */
-	if (!direct->past_cache && in_memory(sink->fd)) {
+	if (!direct->past_cache && in_memory(out->fd)) {
 		direct->no_ring = "the file is in memory";
 		return direct;
 	}
@@ -213,10 +214,10 @@ static size_t copy_bytes(const struct entry *entry)
 	return (entry->bytes + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
 }
 
-static void keep_release_error(struct sink *sink, int result)
+static void keep_release_error(struct output_file *out, int result)
 {
-	if (result < 0 && !sink->refused)
-		sink->refused = result;
+	if (result < 0 && !out->refused)
+		out->refused = result;
 }
 
 /* Remove the first @count entries, and release their blocks */
@@ -240,12 +241,12 @@ static void remove_entries(struct direct *direct, unsigned int count)
 		device = entry->device;
 		refs[given++] = entry->ref;
 		if (given == RELEASE_MOST) {
-			keep_release_error(direct->sink, tb_device_release(device, refs, given));
+			keep_release_error(direct->out, tb_device_release(device, refs, given));
 			given = 0;
 		}
 	}
 	if (given)
-		keep_release_error(direct->sink, tb_device_release(device, refs, given));
+		keep_release_error(direct->out, tb_device_release(device, refs, given));
 }
 
 /* ---- copies, so that rings get blocks back early ------------------------- */
@@ -310,7 +311,7 @@ static void ease_rings(struct direct *direct)
 		--*count;
 	}
 	if (given)
-		keep_release_error(direct->sink, tb_device_release(device, refs, given));
+		keep_release_error(direct->out, tb_device_release(device, refs, given));
 }
 
 /* Double the queue if it is nearly full while copies are still allowed */
@@ -345,17 +346,17 @@ static void grow_queue(struct direct *direct)
 /* Drop the queue, and truncate the file to its whole blocks */
 static void fail(struct direct *direct, int code)
 {
-	struct sink *sink = direct->sink;
+	struct output_file *out = direct->out;
 	unsigned int i;
 
-	if (!sink->failed)
-		sink->failed = code;
+	if (!out->failed)
+		out->failed = code;
 	for (i = direct->head; i != direct->tail; i++)
-		sink->unwritten += entry_at(direct, i)->events;
+		out->unwritten += entry_at(direct, i)->events;
 	remove_entries(direct, direct->tail - direct->head);
 	direct->going = direct->tail;
 	direct->part = 0;
-	if (ftruncate(sink->fd, (off_t)sink->bytes) < 0)
+	if (ftruncate(out->fd, (off_t)out->bytes) < 0)
 		return;		/* then the file ends in part of a block, and readers report that */
 }
 
@@ -370,8 +371,8 @@ static void remove_written(struct direct *direct, size_t bytes)
 		if (bytes < entry->bytes)
 			break;
 		bytes -= entry->bytes;
-		direct->sink->bytes += entry->bytes;
-		direct->sink->rolling += entry->rolling;
+		direct->out->bytes += entry->bytes;
+		direct->out->rolling += entry->rolling;
 		count++;
 	}
 	direct->part = bytes;
@@ -391,7 +392,7 @@ static void process_result(struct direct *direct, ssize_t result)
 	} else if (result == -EOPNOTSUPP && direct->has_ring) {
 		leave_ring(direct, "io_uring does not write to this file");
 	} else if (result != -EINTR && result != -EAGAIN &&
-		   !sink_make_room(direct->sink, result ? (int)result : -ENOSPC)) {
+		   !output_file_make_room(direct->out, result ? (int)result : -ENOSPC)) {
 		fail(direct, result ? (int)result : -ENOSPC);
 		return;
 	}
@@ -410,7 +411,7 @@ static void allocate(struct direct *direct, uint64_t offset, uint64_t end)
 		direct->allocated = offset;
 	while (direct->allocated + direct->step < end)
 		direct->step *= 2;
-	if (fallocate(direct->sink->fd, FALLOC_FL_KEEP_SIZE, (off_t)direct->allocated,
+	if (fallocate(direct->out->fd, FALLOC_FL_KEEP_SIZE, (off_t)direct->allocated,
 		      (off_t)direct->step) < 0) {
 		direct->step = 0;
 		return;
@@ -424,7 +425,7 @@ static void allocate(struct direct *direct, uint64_t offset, uint64_t end)
 static unsigned int gather(struct direct *direct, struct iovec **vectors, uint64_t *offset)
 {
 	unsigned int first = direct->head % direct->size, count = direct->tail - direct->head, i;
-	uint64_t end = direct->sink->bytes;
+	uint64_t end = direct->out->bytes;
 
 	if (count > direct->size - first)
 		count = direct->size - first;
@@ -464,13 +465,13 @@ static void submit(struct direct *direct)
 		direct->going = direct->head + count;
 		if (direct->has_ring) {
 			sqe = io_uring_get_sqe(&direct->ring);
-			io_uring_prep_writev(sqe, direct->sink->fd, vectors, count, offset);
+			io_uring_prep_writev(sqe, direct->out->fd, vectors, count, offset);
 			result = io_uring_submit(&direct->ring);
 			if (result >= 0)
 				return;
 			leave_ring(direct, strerror(-result));
 		}
-		done = pwritev(direct->sink->fd, vectors, (int)count, (off_t)offset);
+		done = pwritev(direct->out->fd, vectors, (int)count, (off_t)offset);
 		process_result(direct, done < 0 ? -errno : done);
 	}
 }
@@ -563,9 +564,9 @@ void direct_close(struct direct *direct)
 	direct_finish(direct);
 	if (direct->has_ring)
 		io_uring_queue_exit(&direct->ring);
-	if (direct->allocated > direct->sink->bytes &&
-	    ftruncate(direct->sink->fd, (off_t)direct->sink->bytes) < 0)
-		note("%s: the space allocated beyond its end stays allocated: %s", direct->sink->name,
+	if (direct->allocated > direct->out->bytes &&
+	    ftruncate(direct->out->fd, (off_t)direct->out->bytes) < 0)
+		note("%s: the space allocated beyond its end stays allocated: %s", direct->out->name,
 		     strerror(errno));
 	free_memory(direct);
 }

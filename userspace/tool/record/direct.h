@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "sink.h"
+#include "output_file.h"
 #include "tracebuf.h"
 
 struct direct;
 
-/* Open a writer for the file of @sink; @least: size of the smallest block.  NULL: not a regular
+/* Open a writer for the file of @out; @least: size of the smallest block.  NULL: not a regular
  * file, or no memory */
-struct direct *direct_open(struct sink *sink, size_t least);
-/* Write the rest of the queue, and truncate the file to its blocks; errors go into the sink */
+struct direct *direct_open(struct output_file *out, size_t least);
+/* Write the rest of the queue, and truncate the file to its blocks; errors go into @out->failed */
 void direct_close(struct direct *direct);
 
 /* For -v: "io_uring, O_DIRECT ...", or the reason why one of them is not used */
@@ -29,7 +29,7 @@ unsigned int direct_room(const struct direct *direct);
 uint64_t direct_waiting(const struct direct *direct);
 /* Append a block to the queue, which must have room.  Once the block is written, @ref is released
  * to @device, and @owned is freed.  If a ring has many blocks in the queue, direct_step() copies
- * some of them and releases them early, within the limit of the sink's backlog. */
+ * some of them and releases them early, within the limit of @out's backlog. */
 void direct_add(struct direct *direct, const struct tb_block *block, struct tb_device *device,
 		const struct tb_ref *ref, void *owned);
 /* Process a finished write, and start the next; @wait: first wait for the running write */

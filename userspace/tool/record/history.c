@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "history.h"
-#include "series.h"
-#include "sink.h"
+#include "rotation.h"
+#include "output_file.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 
@@ -175,25 +175,25 @@ int history_stop(const struct history *history)
 
 /* ---- files ---- */
 
-static void name_files(struct series *series, const struct history *history)
+static void name_files(struct rotation *rotation, const struct history *history)
 {
-	memset(series, 0, sizeof(*series));
-	series->output = history->output;
-	series->number = UINT_MAX;
+	memset(rotation, 0, sizeof(*rotation));
+	rotation->output = history->output;
+	rotation->number = UINT_MAX;
 }
 
 void history_forget(const struct history *history)
 {
 	unsigned int *numbers;
 	char name[PATH_MAX];
-	struct series series;
+	struct rotation rotation;
 	size_t count, i;
 
-	name_files(&series, history);
-	if (history_recorder(history) || series_numbers(&series, &numbers, &count))
+	name_files(&rotation, history);
+	if (history_recorder(history) || rotation_numbers(&rotation, &numbers, &count))
 		return;
 	for (i = 0; i < count; i++)
-		if (!series_file_name(&series, numbers[i], name))
+		if (!rotation_file_name(&rotation, numbers[i], name))
 			unlink(name);
 	free(numbers);
 }
@@ -226,7 +226,7 @@ static void allow_files(void)
 	(void)!setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int open_parts(const struct series *series, const unsigned int *numbers, size_t count,
+static int open_parts(const struct rotation *rotation, const unsigned int *numbers, size_t count,
 		      struct history_parts *parts)
 {
 	char name[PATH_MAX];
@@ -234,7 +234,7 @@ static int open_parts(const struct series *series, const unsigned int *numbers, 
 	int fd;
 
 	for (i = 0; i < count; i++) {
-		if (series_file_name(series, numbers[i], name))
+		if (rotation_file_name(rotation, numbers[i], name))
 			return -ENAMETOOLONG;
 		fd = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0 && errno != ENOENT)
@@ -251,14 +251,14 @@ static int open_parts(const struct series *series, const unsigned int *numbers, 
 int history_open(const struct history *history, bool finished, struct history_parts *parts)
 {
 	unsigned int *numbers;
-	struct series series;
+	struct rotation rotation;
 	size_t count;
 	int result;
 
 	memset(parts, 0, sizeof(*parts));
-	name_files(&series, history);
+	name_files(&rotation, history);
 	finished = finished && history_recorder(history);
-	result = series_numbers(&series, &numbers, &count);
+	result = rotation_numbers(&rotation, &numbers, &count);
 	if (result)
 		return result == -ENOENT ? 0 : result;
 	/* the recorder is writing the last file */
@@ -266,7 +266,7 @@ int history_open(const struct history *history, bool finished, struct history_pa
 		count--;
 	allow_files();
 	parts->fds = calloc(count + 1, sizeof(*parts->fds));
-	result = parts->fds ? open_parts(&series, numbers, count, parts) : -ENOMEM;
+	result = parts->fds ? open_parts(&rotation, numbers, count, parts) : -ENOMEM;
 	free(numbers);
 	if (result)
 		history_close(parts);

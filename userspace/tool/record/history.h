@@ -3,7 +3,7 @@
  * The history of a provider: a recorder in the background writes packed files into memory, and
  * deletes old ones.  Other commands read them.
  *
- * The files are those of `record --compress --rotate` (series.h), in a folder of a tmpfs for each
+ * The files are those of `record --compress --rotate` (rotation.h), in a folder of a tmpfs for each
  * provider.  They stay after the recorder has ended or was killed, until the provider records
  * again.
  */
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sink;
+struct output_file;
 
 #define HISTORY_FOLDER "/run/tracebuf/history"
 #define HISTORY_MEMORY (64ull << 20)	/* default of --memory */
@@ -85,8 +85,8 @@ void forget_history(const char *provider);
 int history_open(const struct history *history, bool finished, struct history_parts *parts);
 void history_close(struct history_parts *parts);
 
-/* Write the whole frames and blocks of all files to @sink, which is open.  0, -errno */
-int history_write(const struct history_parts *parts, struct sink *sink);
+/* Write the whole frames and blocks of all files to @out, which is open.  0, -errno */
+int history_write(const struct history_parts *parts, struct output_file *out);
 
 /* 0, -errno */
 int history_add_up(const struct history_parts *parts, struct history_sum *sum);

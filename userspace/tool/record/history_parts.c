@@ -17,7 +17,7 @@
 #include "history.h"
 #include "lib/pack/pack.h"
 #include "plain.h"
-#include "sink.h"
+#include "output_file.h"
 #include "tool/command/command.h"
 
 #define BLOCK_LOG2_MIN 10
@@ -101,7 +101,7 @@ static int read_part(int fd, struct part *part)
 
 /* ---- writing into a file ---- */
 
-int history_write(const struct history_parts *parts, struct sink *sink)
+int history_write(const struct history_parts *parts, struct output_file *out)
 {
 	struct piece piece = { .rolling = 1 };
 	struct iovec vector;
@@ -116,9 +116,9 @@ int history_write(const struct history_parts *parts, struct sink *sink)
 			break;
 		vector = (struct iovec){ .iov_base = part.data, .iov_len = part.whole };
 		if (part.whole) {
-			sink_begin(sink);
-			result = sink->failed ? -EIO :
-				 plain_write(sink, &vector, &piece, 1, &written);
+			output_file_begin(out);
+			result = out->failed ? -EIO :
+				 plain_write(out, &vector, &piece, 1, &written);
 		}
 		free(part.data);
 	}
@@ -128,7 +128,7 @@ int history_write(const struct history_parts *parts, struct sink *sink)
 int history_snapshot(const struct history *history, const char *path)
 {
 	struct history_parts parts;
-	struct sink sink;
+	struct output_file out;
 	int result;
 
 	if (history_flush(history))
@@ -136,17 +136,17 @@ int history_snapshot(const struct history *history, const char *path)
 	result = history_open(history, true, &parts);
 	if (result)
 		return complain("%s: cannot be read: %s", history->folder, strerror(-result));
-	if (sink_open(&sink, path)) {
+	if (output_file_open(&out, path)) {
 		history_close(&parts);
 		return EXIT_WRONG;
 	}
-	result = history_write(&parts, &sink);
+	result = history_write(&parts, &out);
 	history_close(&parts);
-	if (sink_close(&sink))
+	if (output_file_close(&out))
 		return EXIT_WRONG;
 	if (result)
 		return complain("%s: cannot be read: %s", history->folder, strerror(-result));
-	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
+	note("%s: %.2f MB", out.name, (double)out.bytes / 1e6);
 	return EXIT_FINE;
 }
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "perf_records.h"
 #include "record.h"
-#include "sink.h"
+#include "output_file.h"
 #include "snapshot.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
@@ -43,7 +43,8 @@ static void progress_show(struct record *record)
 	fprintf(stderr, "\r\033[K%6.1f s  %10.0f events/s  %10" PRIu64
 		" events  %8.1f MB  %" PRIu64 " lost",
 		(double)(now - record->started) / 1e9, rate,
-		(uint64_t)sum.recorded, (double)(record->sink.total + sink_size(&record->sink)) / 1e6,
+		(uint64_t)sum.recorded,
+		(double)(record->out.total + output_file_size(&record->out)) / 1e6,
 		(uint64_t)(sum.overwritten + sum.dropped));
 	fflush(stderr);
 	record->progress_used = true;
@@ -99,7 +100,7 @@ static void take_signal_snapshot(struct record *record)
 
 static void request_rotation(struct record *record)
 {
-	if (record->series.given)
+	if (record->rotation.given)
 		record->rotate = true;
 	else
 		note("SIGUSR2 begins the next file only with --rotate; this recording has one file");
@@ -117,7 +118,7 @@ static bool handle_signals(struct record *record)
 			request_rotation(record);
 		else if (info.ssi_signo != SIGCHLD)
 			record->caught = (int)info.ssi_signo;
-		record->sink.stopping = record->caught;
+		record->out.stopping = record->caught;
 	}
 	return record->caught || workload_ended(&record->workload);
 }
@@ -125,8 +126,8 @@ static bool handle_signals(struct record *record)
 static int record_move(struct record *record)
 {
 	if (record->channels)
-		return channels_move(record->channels, &record->sink);
-	return sink_move(&record->sink, record->reader, 0);
+		return channels_move(record->channels, &record->out);
+	return output_file_move(&record->out, record->reader, 0);
 }
 
 static int record_drain(struct record *record)
@@ -134,8 +135,8 @@ static int record_drain(struct record *record)
 	/* the recording has stopped, so the rings need no room: make no more copies */
 	record->backlog.limit = 0;
 	if (record->channels)
-		return channels_drain(record->channels, &record->sink);
-	return sink_drain(&record->sink, record->reader);
+		return channels_drain(record->channels, &record->out);
+	return output_file_drain(&record->out, record->reader);
 }
 
 /* ---- the next file ---- */
@@ -158,8 +159,8 @@ struct tb_device *record_reader(struct record *record)
 
 static void set_next_file_time(struct record *record, uint64_t now)
 {
-	record->next_file = record->series.seconds > 0 ?
-			    now + (uint64_t)(record->series.seconds * 1e9) : UINT64_MAX;
+	record->next_file = record->rotation.seconds > 0 ?
+			    now + (uint64_t)(record->rotation.seconds * 1e9) : UINT64_MAX;
 }
 
 static int next_file(struct record *record)
@@ -169,30 +170,30 @@ static int next_file(struct record *record)
 
 	/* stopped: no more files, because each new reader would get the end of the recording */
 	if (tb_device_query(record->device, &query) < 0 || query.state != TB_STATE_RUNNING) {
-		record->sink.way.most = 0;
+		record->out.options.most = 0;
 		record->next_file = UINT64_MAX;
 		return 0;
 	}
 	progress_clear(record);
-	failed = series_next(&record->series, record->output);
-	if (!failed && sink_next(&record->sink, record->series.name)) {
-		series_back(&record->series);
+	failed = rotation_next(&record->rotation, record->output);
+	if (!failed && output_file_next(&record->out, record->rotation.name)) {
+		rotation_back(&record->rotation);
 		failed = EXIT_WRONG;
 	}
 	if (failed) {
-		note("%s goes on", record->sink.name);
-		record->sink.way.most = 0;
+		note("%s goes on", record->out.name);
+		record->out.options.most = 0;
 		record->next_file = monotonic_ns() + RETRY_NS;
 		return 0;
 	}
 	set_next_file_time(record, monotonic_ns());
-	record->sink.way.most = record->series.bytes;
-	series_trim(&record->series, monotonic_ns());
-	if (record->sink.failed)
+	record->out.options.most = record->rotation.bytes;
+	rotation_trim(&record->rotation, monotonic_ns());
+	if (record->out.failed)
 		return -EIO;
 	if (record->verbose)
-		sink_describe(&record->sink);
-	service_notify("STATUS=Recording into %s", record->sink.name);
+		output_file_describe(&record->out);
+	service_notify("STATUS=Recording into %s", record->out.name);
 	/* a provider has one reader at a time */
 	tb_device_close(record->reader);
 	record->reader = record_reader(record);
@@ -201,9 +202,9 @@ static int next_file(struct record *record)
 
 static bool file_full(const struct record *record)
 {
-	const struct sink *sink = &record->sink;
+	const struct output_file *out = &record->out;
 
-	return sink->way.most && sink_size(sink) >= sink->way.most;
+	return out->options.most && output_file_size(out) >= out->options.most;
 }
 
 /*
@@ -217,9 +218,9 @@ static int empty_rings(struct record *record, bool next)
 	int moved;
 
 	for (;;) {
-		moved = sink_move(&record->sink, record->reader, flags);
-		if (!moved && !sink_ready(&record->sink)) {
-			sink_wait(&record->sink);
+		moved = output_file_move(&record->out, record->reader, flags);
+		if (!moved && !output_file_ready(&record->out)) {
+			output_file_wait(&record->out);
 			continue;
 		}
 		if (moved <= 0 || (uint64_t)moved >= left)
@@ -245,20 +246,20 @@ static int record_next(struct record *record)
 
 	record->rotate = false;
 	if (asked || monotonic_ns() >= record->next_file)
-		result = empty_rings(record, record->series.memory);
+		result = empty_rings(record, record->rotation.memory);
 	if (result < 0)
 		return result;
-	number = record->series.number;
+	number = record->rotation.number;
 	result = next_file(record);
-	if (asked && record->series.request && record->series.number != number)
-		unlink(record->series.request);
+	if (asked && record->rotation.request && record->rotation.number != number)
+		unlink(record->rotation.request);
 	return result;
 }
 
 static bool next_due(const struct record *record)
 {
-	return record->series.given && (record->rotate || monotonic_ns() >= record->next_file ||
-					file_full(record));
+	return record->rotation.given && (record->rotate || monotonic_ns() >= record->next_file ||
+					  file_full(record));
 }
 
 /* ---- waiting ---- */
@@ -279,20 +280,20 @@ static int move_some(struct record *record)
 			return moved;
 		if (!moved)
 			return 0;
-		if (record->series.given && next_due(record))
+		if (record->rotation.given && next_due(record))
 			return 0;
 	}
 	return 0;
 }
 
-/* The entry of poll() that waits for blocks, if the sink has room */
+/* The entry of poll() that waits for blocks, if the output file has room */
 static struct pollfd wait_blocks(const struct record *record)
 {
 	bool streaming = record->query.mode == TB_MODE_STREAMING;
 	struct pollfd wait = { .events = POLLIN };
 
 	wait.fd = record->channels ? channels_fd(record->channels) : tb_device_fd(record->reader);
-	if (!streaming || !sink_ready(&record->sink))
+	if (!streaming || !output_file_ready(&record->out))
 		wait.events = 0;
 	return wait;
 }
@@ -311,8 +312,8 @@ int record_loop(struct record *record)
 		struct pollfd wait[4] = {
 			{ .fd = record->signals, .events = POLLIN },
 			wait_blocks(record),
-			{ .fd = sink_fd(&record->sink), .events = POLLIN },
-			{ .fd = perf_records_fd(record->sink.perf), .events = POLLIN },
+			{ .fd = output_file_fd(&record->out), .events = POLLIN },
+			{ .fd = perf_records_fd(record->out.perf), .events = POLLIN },
 		};
 
 		if (poll(wait, 4, wait_ms(record, end < record->next_file ?
@@ -328,7 +329,7 @@ int record_loop(struct record *record)
 				return result == -ENODATA ? 0 : result;
 		}
 		if (wait[3].revents)
-			sink_perf_step(&record->sink);
+			output_file_perf_step(&record->out);
 		if (next_due(record)) {
 			result = record_next(record);
 			if (result < 0)
@@ -371,17 +372,17 @@ int record_finish(struct record *record, int result)
 
 	service_stopping();
 	/* begin further files while the recording runs: next_file() makes none after the stop */
-	if (!result && record->series.bytes && !record->sink.failed)
+	if (!result && record->rotation.bytes && !record->out.failed)
 		result = empty_rings(record, true);
 	if (result == -ENODATA || result == -EIO)
 		result = 0;
 	stopped = tb_device_stop(record->device);
 	if (stopped < 0 && stopped != -EINVAL && stopped != -EALREADY)
 		status = complain("cannot stop: %s", strerror(-stopped));
-	drained = record->sink.failed || result == -EPROTO || !record->reader ? 0 :
+	drained = record->out.failed || result == -EPROTO || !record->reader ? 0 :
 		  record_drain(record);
 	progress_end(record);
-	if (sink_close(&record->sink))
+	if (output_file_close(&record->out))
 		status = EXIT_WRONG;
 	else if (result < 0)
 		status = complain("recording ended early: %s", strerror(-result));
@@ -395,9 +396,9 @@ int record_finish(struct record *record, int result)
 	if (!record->quiet) {
 		print_table(stderr, record->each, record->query.nr_cpus, &sum,
 			    false);
-		fprintf(stderr, "%s: %.2f MB in %.2f s\n", record->series.given ?
-			record->output : record->sink.name,
-			(double)record->sink.total / 1e6, span);
+		fprintf(stderr, "%s: %.2f MB in %.2f s\n", record->rotation.given ?
+			record->output : record->out.name,
+			(double)record->out.total / 1e6, span);
 		note_suppressed(record->device, &record->query);
 		note_backlog(record);
 	}
@@ -406,12 +407,12 @@ int record_finish(struct record *record, int result)
 		choice_quota_read(record->device, &record->choice);
 	if (record->verbose)
 		show_usage(&sum);
-	if (record->verbose && record->sink.files_left_out)
+	if (record->verbose && record->out.files_left_out)
 		note("files that %u processes had open at the start have no names: they could not be read, or not in time",
-		     record->sink.files_left_out);
-	if (record->sink.unwritten)
+		     record->out.files_left_out);
+	if (record->out.unwritten)
 		note("warning: %" PRIu64 " delivered events could not be written",
-		     record->sink.unwritten);
+		     record->out.unwritten);
 	if (warn_stopped(&record->query) && status == EXIT_FINE)
 		status = EXIT_WRONG;
 	warn_missing(&record->query);

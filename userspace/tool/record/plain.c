@@ -5,7 +5,7 @@
  * The reader of a pipe may stop reading for ever.  So the recorder never blocks in write(): pipes
  * are non-blocking, sockets get MSG_DONTWAIT, and the recorder waits in poll() and checks for
  * signals.  Signals that end a recording are blocked and read from a file (signals.h): here they
- * are pending, or the caller has read them and set sink->stopping.
+ * are pending, or the caller has read them and set out->stopping.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,15 +51,15 @@ static bool stop_pending(void)
  * Wait until the reader has read something.  After a signal wait at most PATIENCE_MS; a second
  * signal ends the wait.  Returns 0 or -ETIMEDOUT.
  */
-static int wait_writable(const struct sink *sink)
+static int wait_writable(const struct output_file *out)
 {
-	struct pollfd wait = { .fd = sink->fd, .events = POLLOUT };
+	struct pollfd wait = { .fd = out->fd, .events = POLLOUT };
 	unsigned int patience = PATIENCE_MS / WAIT_MS;
 
 	while (!poll(&wait, 1, WAIT_MS)) {
-		if (sink->stopping && stop_pending())
+		if (out->stopping && stop_pending())
 			return -ETIMEDOUT;
-		if ((sink->stopping || stop_pending()) && !--patience)
+		if ((out->stopping || stop_pending()) && !--patience)
 			return -ETIMEDOUT;
 	}
 	return 0;
@@ -67,39 +67,39 @@ static int wait_writable(const struct sink *sink)
 
 /* ---- writing ---- */
 
-static ssize_t write_some(const struct sink *sink, struct iovec *vectors, unsigned int count)
+static ssize_t write_some(const struct output_file *out, struct iovec *vectors, unsigned int count)
 {
 	struct msghdr message = { .msg_iov = vectors, .msg_iovlen = count };
 
-	if (sink->socket)
-		return sendmsg(sink->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-	return writev(sink->fd, vectors, (int)count);
+	if (out->socket)
+		return sendmsg(out->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return writev(out->fd, vectors, (int)count);
 }
 
 /* Remove the first @part bytes of a piece that was not written as a whole */
-static void cut(const struct sink *sink, uint64_t part)
+static void cut(const struct output_file *out, uint64_t part)
 {
 	off_t end;
 
-	if (!part || !sink->regular)
+	if (!part || !out->regular)
 		return;
-	end = lseek(sink->fd, 0, SEEK_CUR);
+	end = lseek(out->fd, 0, SEEK_CUR);
 	if (end >= (off_t)part &&
-	    ftruncate(sink->fd, end - (off_t)part) == 0)
-		lseek(sink->fd, end - (off_t)part, SEEK_SET);
+	    ftruncate(out->fd, end - (off_t)part) == 0)
+		lseek(out->fd, end - (off_t)part, SEEK_SET);
 }
 
 /* Wait or make room if the write can be repeated; 0: repeat it; else the -errno to fail with */
-static int try_again(const struct sink *sink, int failure)
+static int try_again(const struct output_file *out, int failure)
 {
 	if (failure == -EINTR)
 		return 0;
 	if (failure == -EAGAIN)
-		return wait_writable(sink);
-	return sink_make_room(sink, failure) ? 0 : failure;
+		return wait_writable(out);
+	return output_file_make_room(out, failure) ? 0 : failure;
 }
 
-int plain_write(struct sink *sink, struct iovec *vectors, const struct piece *pieces,
+int plain_write(struct output_file *out, struct iovec *vectors, const struct piece *pieces,
 		unsigned int count, unsigned int *written)
 {
 	uint64_t part = 0;	/* bytes of the first piece that are written */
@@ -108,22 +108,22 @@ int plain_write(struct sink *sink, struct iovec *vectors, const struct piece *pi
 	int failure;
 
 	while (first < count) {
-		done = write_some(sink, vectors + first, count - first);
+		done = write_some(out, vectors + first, count - first);
 		if (done <= 0) {
-			failure = try_again(sink, done < 0 ? -errno : -ENOSPC);
+			failure = try_again(out, done < 0 ? -errno : -ENOSPC);
 			if (!failure)
 				continue;
-			sink->failed = failure;
-			cut(sink, part);
+			out->failed = failure;
+			cut(out, part);
 			*written = first;
 			for (; first < count; first++)
-				sink->unwritten += pieces[first].events;
+				out->unwritten += pieces[first].events;
 			return -EIO;
 		}
 		while (first < count && (size_t)done >= vectors[first].iov_len) {
 			done -= (ssize_t)vectors[first].iov_len;
-			sink->bytes += part + vectors[first].iov_len;
-			sink->rolling += pieces[first].rolling;
+			out->bytes += part + vectors[first].iov_len;
+			out->rolling += pieces[first].rolling;
 			part = 0;
 			first++;
 		}

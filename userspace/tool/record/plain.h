@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 #include <sys/uio.h>
-#include "sink.h"
+#include "output_file.h"
 
 /**
  * struct piece - a block or frame, which is written whole or not at all
@@ -26,10 +26,10 @@ int plain_stdout(void);
 /*
  * Write @count pieces.  @vectors: their memory; this function changes the array.  @written: out:
  * how many pieces are in the file.  Waits for the reader of a pipe; after a signal that ends the
- * recording, at most 5 s.  Returns 0, or -EIO: sink->failed has the reason, and sink->unwritten
+ * recording, at most 5 s.  Returns 0, or -EIO: out->failed has the reason, and out->unwritten
  * counts the missing events.
  */
-int plain_write(struct sink *sink, struct iovec *vectors, const struct piece *pieces,
+int plain_write(struct output_file *out, struct iovec *vectors, const struct piece *pieces,
 		unsigned int count, unsigned int *written);
 
 #endif /* TRACEBUF_PLAIN_H */

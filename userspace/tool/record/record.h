@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "sink.h"
+#include "output_file.h"
 #include "tracebuf.h"
 #include "tool/choose/choose.h"
-#include "series.h"
+#include "rotation.h"
 #include "service.h"
 #include "workload.h"
 #include "tool/choose/setup.h"
@@ -57,7 +57,7 @@ struct record {
 	const char *output;
 	bool fifo;			/* through save/saved channels */
 	struct choice choice;
-	struct who who;
+	struct target_threads target;
 	bool defaults;			/* the events are DEFAULT_EVENTS */
 	bool chosen;			/* @choice names all events to record */
 	const char *provider;
@@ -73,14 +73,14 @@ struct record {
 	bool backlog_given;
 	struct backlog backlog;
 	bool stream;			/* write each block as soon as possible */
-	struct series series;
+	struct rotation rotation;
 	struct service service;
 	char **command;
 
 	struct tb_device *device, *reader;
 	struct tb_query query;
 	struct channels *channels;	/* or NULL */
-	struct sink sink;
+	struct output_file out;
 	struct workload workload;
 	int signals;
 	struct tb_stats *each;
@@ -123,10 +123,10 @@ void channels_close(struct channels *channels);
 int channels_fd(const struct channels *channels);
 
 /* Save the blocks that are offered now.  Returns how many; 0: none; -ENODATA: the recording has
- * stopped and all blocks are saved; -EIO: the sink failed; other -errno */
-int channels_move(struct channels *channels, struct sink *sink);
+ * stopped and all blocks are saved; -EIO: a write failed; other -errno */
+int channels_move(struct channels *channels, struct output_file *out);
 
 /* Save all blocks of a recording that has stopped */
-int channels_drain(struct channels *channels, struct sink *sink);
+int channels_drain(struct channels *channels, struct output_file *out);
 
 #endif /* TRACEBUF_RECORD_H */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "sink.h"
+#include "output_file.h"
 #include "snapshot.h"
 #include "tool/command/command.h"
 
@@ -48,19 +48,19 @@ static int explain_empty(struct tb_device *device,
 
 static int write_blocks(void *context, const void *blocks, size_t bytes)
 {
-	return sink_blocks(context, blocks, bytes);
+	return output_file_blocks(context, blocks, bytes);
 }
 
 static int snapshot_write(struct tb_device *device,
 			  const struct tb_query *query, const char *output)
 {
-	struct sink sink;
+	struct output_file out;
 	int result;
 
-	if (sink_open(&sink, output))
+	if (output_file_open(&out, output))
 		return EXIT_WRONG;
-	result = tb_device_snapshot(device, write_blocks, &sink);
-	if (sink_close(&sink))
+	result = tb_device_snapshot(device, write_blocks, &out);
+	if (output_file_close(&out))
 		return EXIT_WRONG;
 	if (result == -EBUSY)
 		return complain("another program is reading the buffers");
@@ -68,12 +68,12 @@ static int snapshot_write(struct tb_device *device,
 		return complain("the recording has just stopped: 'tracebuf save' writes what is in the buffers");
 	if (result == -ETIMEDOUT)
 		complain("a block stayed incomplete for seconds: it and the blocks after it are missing in %s",
-			 sink.name);
+			 out.name);
 	else if (result < 0)
 		return complain("cannot read the buffers: %s", strerror(-result));
-	note("%s: %.2f MB", sink.name, (double)sink.bytes / 1e6);
-	if (result >= 0 && !sink.rolling)
-		return explain_empty(device, query, sink.name);
+	note("%s: %.2f MB", out.name, (double)out.bytes / 1e6);
+	if (result >= 0 && !out.rolling)
+		return explain_empty(device, query, out.name);
 	return result < 0 ? EXIT_WRONG : EXIT_FINE;
 }
 

@@ -2,23 +2,23 @@
 /*
  * The output of a recording: blocks and notes go into a file, pipe or socket.
  */
-#ifndef TRACEBUF_SINK_H
-#define TRACEBUF_SINK_H
+#ifndef TRACEBUF_OUTPUT_FILE_H
+#define TRACEBUF_OUTPUT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "pack.h"
-#include "parts.h"
+#include "continuation.h"
 #include "tracebuf.h"
 
-#define SINK_BATCH 256
+#define OUTPUT_FILE_BATCH 256
 
 struct cgroups;
 struct mappings;
 struct open_files;
 struct perf_records;
-struct series;
+struct rotation;
 
 /**
  * struct backlog - copies of blocks that wait for a slow file, so that rings go on (direct.h)
@@ -39,22 +39,22 @@ struct backlog {
 };
 
 /**
- * struct sink_way - how the blocks get into the file
+ * struct output_file_options - how the blocks get into the file
  * @direct: write while the reader goes on, past the page cache if possible (direct.h)
  * @buffered: with @direct: use the page cache
- * @parts: the recording may have several files
+ * @rotated: the recording may have several files
  * @compress: pack with zstd, at @level (0: the default), by @threads
  * @ring_blocks: blocks of a CPU's ring: blocks are not packed while more than half of a ring waits;
  *	0: always pack
  * @block_bytes: size of a ring's blocks
  * @most: bytes that a file should have at most; 0: no limit
  * @backlog: limits and counts the copies of blocks that wait; NULL: no copies
- * @series: its oldest file is deleted when the disk is full; or NULL
+ * @rotation: its oldest file is deleted when the disk is full; or NULL
  */
-struct sink_way {
+struct output_file_options {
 	bool     direct;
 	bool     buffered;
-	bool     parts;
+	bool     rotated;
 	bool     compress;
 	int      level;
 	unsigned int threads;
@@ -62,11 +62,11 @@ struct sink_way {
 	size_t   block_bytes;
 	uint64_t most;
 	struct backlog *backlog;
-	struct series *series;
+	struct rotation *rotation;
 };
 
 /**
- * struct sink - an output file
+ * struct output_file - an output file
  * @fd: the file; -1: closed
  * @name: for messages
  * @regular: a regular file, which can be truncated
@@ -90,16 +90,16 @@ struct sink_way {
  * @open_files: files that processes had open at the start of the recording, or NULL
  * @files_left_out: how many processes @open_files could not read
  * @provider: provider of the blocks
- * @way: options of sink_use()
+ * @options: options of output_file_use()
  * @direct: writer of direct.h, or NULL: use writev()
  * @pack: compressor, or NULL
- * @parts: counts of each ring over all files
+ * @continuation: counts of each ring over all files
  * @continued: the notes that connect this file to the one before it are still to be written
  * @notes: blocks of notes in this file
  * @failed: -errno of the first failure, or 0
  * @refused: -errno of the first failed release of blocks, or 0
  */
-struct sink {
+struct output_file {
 	int         fd;
 	const char *name;
 	bool        regular, socket;
@@ -116,55 +116,58 @@ struct sink {
 	struct open_files *open_files;
 	unsigned int files_left_out;
 	uint16_t    provider;
-	struct sink_way way;
+	struct output_file_options options;
 	struct direct *direct;
 	struct pack *pack;
-	struct parts parts;
+	struct continuation continuation;
 	bool        continued;
 	uint64_t    notes;
 	int         failed;
 	int         refused;
 };
 
-/* Open @path ("-": standard output); the file keeps its contents until sink_begin(); EXIT_* */
-int sink_open(struct sink *sink, const char *path);
+/* Open @path ("-": standard output); the file keeps its contents until output_file_begin();
+ * EXIT_* */
+int output_file_open(struct output_file *out, const char *path);
 /* Collect the names of cgroups, with @mappings also mappings for user stacks, from now on; call
  * this before the recording starts.  After -errno only what exists at its end gets names */
-int sink_perf_open(struct sink *sink, bool mappings);
+int output_file_perf_open(struct output_file *out, bool mappings);
 /* Process the records that perf has written since the last call */
-void sink_perf_step(struct sink *sink);
+void output_file_perf_step(struct output_file *out);
 /* Discard the old contents of the file, at the first call */
-void sink_begin(struct sink *sink);
+void output_file_begin(struct output_file *out);
 /* Set how to write, once, before anything is written; EXIT_* */
-int sink_use(struct sink *sink, const struct sink_way *way);
+int output_file_use(struct output_file *out, const struct output_file_options *options);
 /* End the file and go on in @path.  The caller then needs a new reader, which gets the durable
  * blocks again.  If @path cannot be opened: complains, EXIT_WRONG, and the old file goes on */
-int sink_next(struct sink *sink, const char *path);
+int output_file_next(struct output_file *out, const char *path);
 /* After a write failed with -errno @failure: if the disk is full, delete the oldest file of the
- * series.  Returns true if the write can be tried again */
-bool sink_make_room(const struct sink *sink, int failure);
+ * rotation.  Returns true if the write can be tried again */
+bool output_file_make_room(const struct output_file *out, int failure);
 /* Append the notes and close the file; delete a new file if nothing was written.  Complains about
- * the first failure of the sink; EXIT_* */
-int sink_close(struct sink *sink);
-/* Acquire up to SINK_BATCH blocks, write and release them.  Returns how many; 0: none now, or no
- * room; -ENODATA: the recording has ended and all blocks are acquired; -EIO: the sink failed; other
- * -errno */
-int sink_move(struct sink *sink, struct tb_device *device, uint32_t flags);
-/* Write one block, which the caller releases; -EIO: the sink failed */
-int sink_put(struct sink *sink, struct tb_device *device,
-	     const struct tb_ref *ref);
-/* Can sink_move() acquire blocks?  If not, poll sink_fd(), or call sink_wait() */
-bool sink_ready(const struct sink *sink);
-/* File for poll(): POLLIN when a write has finished, and sink_move() goes on; -1: no write runs */
-int sink_fd(const struct sink *sink);
+ * the first failure of a write; EXIT_* */
+int output_file_close(struct output_file *out);
+/* Acquire up to OUTPUT_FILE_BATCH blocks, write and release them.  Returns how many; 0: none now,
+ * or no room; -ENODATA: the recording has ended and all blocks are acquired; -EIO: a write failed;
+ * other -errno */
+int output_file_move(struct output_file *out, struct tb_device *device, uint32_t flags);
+/* Write one block, which the caller releases; -EIO: a write failed */
+int output_file_put(struct output_file *out, struct tb_device *device,
+		    const struct tb_ref *ref);
+/* Can output_file_move() acquire blocks?  If not, poll output_file_fd(), or call
+ * output_file_wait() */
+bool output_file_ready(const struct output_file *out);
+/* File for poll(): POLLIN when a write has finished, and output_file_move() goes on; -1: no write
+ * runs */
+int output_file_fd(const struct output_file *out);
 /* Wait until a write has finished */
-void sink_wait(struct sink *sink);
-void sink_describe(const struct sink *sink);
+void output_file_wait(struct output_file *out);
+void output_file_describe(const struct output_file *out);
 /* Bytes in the file, and on the way to it */
-uint64_t sink_size(const struct sink *sink);
+uint64_t output_file_size(const struct output_file *out);
 /* Move all blocks of a recording that has stopped; 0, -ETIMEDOUT, other -errno */
-int sink_drain(struct sink *sink, struct tb_device *device);
-/* Write adjacent blocks in memory; 0, -EIO: the sink failed */
-int sink_blocks(struct sink *sink, const void *data, size_t bytes);
+int output_file_drain(struct output_file *out, struct tb_device *device);
+/* Write adjacent blocks in memory; 0, -EIO: a write failed */
+int output_file_blocks(struct output_file *out, const void *data, size_t bytes);
 
-#endif /* TRACEBUF_SINK_H */
+#endif /* TRACEBUF_OUTPUT_FILE_H */

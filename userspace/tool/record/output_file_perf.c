@@ -8,7 +8,7 @@
 #include "cgroups.h"
 #include "mappings.h"
 #include "perf_records.h"
-#include "sink.h"
+#include "output_file.h"
 
 struct record_cgroup {
 	struct perf_event_header header;
@@ -20,30 +20,30 @@ static void take_record(const struct perf_event_header *header, uint64_t time, u
 			void *context)
 {
 	const struct record_cgroup *cgroup = (const void *)header;
-	struct sink *sink = context;
+	struct output_file *out = context;
 
 	if (header->type == PERF_RECORD_CGROUP)
-		cgroups_name(&sink->cgroups, (uint32_t)cgroup->id, cgroup->path);
-	else if (sink->mappings)
-		mappings_record(sink->mappings, header, time, before);
+		cgroups_name(&out->cgroups, (uint32_t)cgroup->id, cgroup->path);
+	else if (out->mappings)
+		mappings_record(out->mappings, header, time, before);
 }
 
-int sink_perf_open(struct sink *sink, bool mappings)
+int output_file_perf_open(struct output_file *out, bool mappings)
 {
-	int result = perf_records_open(&sink->perf, mappings, take_record, sink);
+	int result = perf_records_open(&out->perf, mappings, take_record, out);
 
 	if (mappings)
-		sink->mappings = mappings_open();
-	if (mappings && !sink->mappings)
+		out->mappings = mappings_open();
+	if (mappings && !out->mappings)
 		return -ENOMEM;
 	if (mappings && result)
-		mappings_unfollowed(sink->mappings);
+		mappings_unfollowed(out->mappings);
 	return result;
 }
 
-void sink_perf_step(struct sink *sink)
+void output_file_perf_step(struct output_file *out)
 {
-	perf_records_step(sink->perf);
-	if (sink->mappings)
-		mappings_records_done(sink->mappings);
+	perf_records_step(out->perf);
+	if (out->mappings)
+		mappings_records_done(out->mappings);
 }

@@ -10,24 +10,24 @@
 
 static void one_file(void)
 {
-	struct sink_way way = { .block_bytes = 4096 };
-	struct sink sink;
+	struct output_file_options options = { .block_bytes = 4096 };
+	struct output_file out;
 	unsigned int n;
 	struct fx fx;
 	char text[256];
 
 	for (n = 0; n < 2; n++) {
-		way.direct = n;
+		options.direct = n;
 		fill_ring(&fx, 3000);
-		CHECK(!sink_open(&sink, file));
-		CHECK(!sink_use(&sink, &way));
-		if (sink.direct)
-			printf("# %s\n", direct_way(sink.direct, text));
-		CHECK(!sink_drain(&sink, device));
-		CHECK(!sink_close(&sink));
+		CHECK(!output_file_open(&out, file));
+		CHECK(!output_file_use(&out, &options));
+		if (out.direct)
+			printf("# %s\n", direct_way(out.direct, text));
+		CHECK(!output_file_drain(&out, device));
+		CHECK(!output_file_close(&out));
 		CHECK_NUMBER(held, 0);
-		CHECK_NUMBER(sink.rolling, 3000);
-		CHECK_NUMBER(sink.bytes, ring_bytes);
+		CHECK_NUMBER(out.rolling, 3000);
+		CHECK_NUMBER(out.bytes, ring_bytes);
 		CHECK(same_file(file, blocks_at, ring_bytes));
 		empty_ring(&fx);
 	}
@@ -35,19 +35,19 @@ static void one_file(void)
 
 static void compressed_file(void)
 {
-	struct sink_way way = { .block_bytes = 4096, .compress = true };
-	struct sink sink;
+	struct output_file_options options = { .block_bytes = 4096, .compress = true };
+	struct output_file out;
 	struct fx fx;
 
-	for (way.threads = 1; way.threads < 5; way.threads++) {
+	for (options.threads = 1; options.threads < 5; options.threads++) {
 		fill_ring(&fx, 1000);
-		CHECK(!sink_open(&sink, file));
-		CHECK(!sink_use(&sink, &way));
-		CHECK(!sink_drain(&sink, device));
-		CHECK(!sink_close(&sink));
+		CHECK(!output_file_open(&out, file));
+		CHECK(!output_file_use(&out, &options));
+		CHECK(!output_file_drain(&out, device));
+		CHECK(!output_file_close(&out));
 		CHECK_NUMBER(held, 0);
-		CHECK_NUMBER(file_size(file), sink.bytes);
-		CHECK(sink.bytes < ring_bytes);
+		CHECK_NUMBER(file_size(file), out.bytes);
+		CHECK(out.bytes < ring_bytes);
 		CHECK_NUMBER(run_on("verify", ""), 0);
 		CHECK_HAS("        45000            0          0        45000      0  exact\n");
 		empty_ring(&fx);
@@ -75,41 +75,43 @@ static bool has_plain_block(void)
 /* While packing is too slow, so that events would be lost, the recorder writes plain blocks */
 static void late_file(void)
 {
-	struct sink_way way = { .block_bytes = 4096, .compress = true, .threads = 2 };
-	struct sink sink;
+	struct output_file_options options = {
+		.block_bytes = 4096, .compress = true, .threads = 2
+	};
+	struct output_file out;
 	unsigned int n;
 	struct fx fx;
 	int moved;
 
 	for (n = 0; n < 4; n++) {
 		/* no limit; too many blocks of all; too many of one CPU; few enough */
-		way.ring_blocks = n == 0 ? 0 : n == 1 ? 100000 : n == 2 ? 30 : 64;
-		way.most = n < 2 ? 0 : 4096 * 40;
+		options.ring_blocks = n == 0 ? 0 : n == 1 ? 100000 : n == 2 ? 30 : 64;
+		options.most = n < 2 ? 0 : 4096 * 40;
 		fill_ring(&fx, 1000);
-		CHECK(!sink_open(&sink, file));
-		CHECK(!sink_use(&sink, &way));
+		CHECK(!output_file_open(&out, file));
+		CHECK(!output_file_use(&out, &options));
 		do {
 			/* each batch is the start of a file */
-			sink.way.most = way.most ? sink.bytes + way.most : 0;
-			moved = sink_move(&sink, device, 0);
+			out.options.most = options.most ? out.bytes + options.most : 0;
+			moved = output_file_move(&out, device, 0);
 		} while (moved > 0);
 		CHECK_NUMBER(moved, -ENODATA);
-		CHECK(!sink_close(&sink));
+		CHECK(!output_file_close(&out));
 		CHECK_NUMBER(held, 0);
-		CHECK_NUMBER(file_size(file), sink.bytes);
+		CHECK_NUMBER(file_size(file), out.bytes);
 		CHECK(has_plain_block() == (n == 1 || n == 2));
 		CHECK_NUMBER(run_on("verify", ""), 0);
 		CHECK_HAS("        45000            0          0        45000      0  exact\n");
 		empty_ring(&fx);
 	}
 	/* at the end nothing can be lost any more */
-	way.ring_blocks = 30;
-	way.most = 0;
+	options.ring_blocks = 30;
+	options.most = 0;
 	fill_ring(&fx, 1000);
-	CHECK(!sink_open(&sink, file));
-	CHECK(!sink_use(&sink, &way));
-	CHECK(!sink_drain(&sink, device));
-	CHECK(!sink_close(&sink));
+	CHECK(!output_file_open(&out, file));
+	CHECK(!output_file_use(&out, &options));
+	CHECK(!output_file_drain(&out, device));
+	CHECK(!output_file_close(&out));
 	CHECK(!has_plain_block());
 	empty_ring(&fx);
 }
@@ -118,8 +120,8 @@ static void late_file(void)
 static void no_room(void)
 {
 	struct rlimit before, limit;
-	struct sink_way way = { .block_bytes = 4096 };
-	struct sink sink;
+	struct output_file_options options = { .block_bytes = 4096 };
+	struct output_file out;
 	unsigned int n;
 	struct fx fx;
 
@@ -127,74 +129,74 @@ static void no_room(void)
 	assert(!getrlimit(RLIMIT_FSIZE, &before));
 	limit = before;
 	for (n = 0; n < 3; n++) {
-		way.direct = n == 1;
-		way.compress = n == 2;
-		way.threads = 2;
+		options.direct = n == 1;
+		options.compress = n == 2;
+		options.threads = 2;
 		/* the limit is in the middle of a block */
 		limit.rlim_cur = n == 2 ? 200000 : 1000000;
 		fill_ring(&fx, 1000);
-		CHECK(!sink_open(&sink, file));
-		CHECK(!sink_use(&sink, &way));
+		CHECK(!output_file_open(&out, file));
+		CHECK(!output_file_use(&out, &options));
 		assert(!setrlimit(RLIMIT_FSIZE, &limit));
-		CHECK_NUMBER(sink_drain(&sink, device), -EIO);
-		CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+		CHECK_NUMBER(output_file_drain(&out, device), -EIO);
+		CHECK_NUMBER(output_file_close(&out), EXIT_WRONG);
 		assert(!setrlimit(RLIMIT_FSIZE, &before));
-		CHECK_NUMBER(sink.failed, -EFBIG);
+		CHECK_NUMBER(out.failed, -EFBIG);
 		CHECK_NUMBER(held, 0);
-		CHECK(sink.bytes > 0);
-		CHECK_NUMBER(file_size(file), sink.bytes);
+		CHECK(out.bytes > 0);
+		CHECK_NUMBER(file_size(file), out.bytes);
 		/* each block is in the file, or counted as missing */
-		CHECK(sink.rolling < 1000);
-		CHECK(n == 2 || same_file(file, blocks_at, sink.bytes));
-		CHECK(sink.rolling * 90 + sink.unwritten >= 90 && sink.unwritten % 90 == 0);
+		CHECK(out.rolling < 1000);
+		CHECK(n == 2 || same_file(file, blocks_at, out.bytes));
+		CHECK(out.rolling * 90 + out.unwritten >= 90 && out.unwritten % 90 == 0);
 		CHECK_NUMBER(run_on("verify", "-q"), 0);
 		empty_ring(&fx);
 	}
 }
 
-/* With @keep the sink does not release blocks that had no room: the device still has them */
+/* With @keep the output file does not release blocks that had no room: the device still has them */
 static void kept(void)
 {
 	struct rlimit before, limit;
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
 	assert(!getrlimit(RLIMIT_FSIZE, &before));
 	limit = before;
 	limit.rlim_cur = 1000000;
 	fill_ring(&fx, 1000);
-	CHECK(!sink_open(&sink, file));
-	sink.keep = true;
+	CHECK(!output_file_open(&out, file));
+	out.keep = true;
 	assert(!setrlimit(RLIMIT_FSIZE, &limit));
-	CHECK_NUMBER(sink_drain(&sink, device), -EIO);
-	CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
+	CHECK_NUMBER(output_file_drain(&out, device), -EIO);
+	CHECK_NUMBER(output_file_close(&out), EXIT_WRONG);
 	assert(!setrlimit(RLIMIT_FSIZE, &before));
-	CHECK(same_file(file, blocks_at, sink.bytes));
+	CHECK(same_file(file, blocks_at, out.bytes));
 	CHECK(held > 0);
-	CHECK_NUMBER(held, rolling_taken - sink.rolling);
+	CHECK_NUMBER(held, rolling_taken - out.rolling);
 	empty_ring(&fx);
 }
 
 /* An old file stays until there is something to replace it with */
 static void nothing_lost(void)
 {
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
 	save("what was there", 14);
-	CHECK(!sink_open(&sink, file));
-	CHECK(!sink_close(&sink));
+	CHECK(!output_file_open(&out, file));
+	CHECK(!output_file_close(&out));
 	CHECK_NUMBER(file_size(file), 14);
 	fill_ring(&fx, 300);
-	CHECK(!sink_open(&sink, file));
+	CHECK(!output_file_open(&out, file));
 	CHECK_NUMBER(file_size(file), 14);
-	CHECK(!sink_drain(&sink, device));
-	CHECK(!sink_close(&sink));
+	CHECK(!output_file_drain(&out, device));
+	CHECK(!output_file_close(&out));
 	CHECK(same_file(file, blocks_at, ring_bytes));
 	/* without any block there is no file */
 	assert(!unlink(file));
-	CHECK(!sink_open(&sink, file));
-	CHECK(!sink_close(&sink));
+	CHECK(!output_file_open(&out, file));
+	CHECK(!output_file_close(&out));
 	CHECK(access(file, F_OK) < 0);
 	empty_ring(&fx);
 }
@@ -202,21 +204,21 @@ static void nothing_lost(void)
 /* If io_uring refuses waits, buffers in the kernel's hands stay unchanged, and get into the file */
 static void no_waiting(void)
 {
-	struct sink_way way = { .block_bytes = 4096, .direct = true };
-	struct sink sink;
+	struct output_file_options options = { .block_bytes = 4096, .direct = true };
+	struct output_file out;
 	struct fx fx;
 
 	fill_ring(&fx, 3000);
-	CHECK(!sink_open(&sink, file));
-	CHECK(!sink_use(&sink, &way));
-	refuse_waits = sink.direct->has_ring ? 5 : 1;
-	CHECK(!sink_drain(&sink, device));
-	CHECK(!sink_close(&sink));
+	CHECK(!output_file_open(&out, file));
+	CHECK(!output_file_use(&out, &options));
+	refuse_waits = out.direct->has_ring ? 5 : 1;
+	CHECK(!output_file_drain(&out, device));
+	CHECK(!output_file_close(&out));
 	CHECK_NUMBER(refuse_waits, 1);
 	refuse_waits = 0;
 	CHECK_NUMBER(held, 0);
-	CHECK_NUMBER(sink.failed, 0);
-	CHECK_NUMBER(sink.unwritten, 0);
+	CHECK_NUMBER(out.failed, 0);
+	CHECK_NUMBER(out.unwritten, 0);
 	CHECK(same_file(file, blocks_at, ring_bytes));
 	empty_ring(&fx);
 }
@@ -238,43 +240,44 @@ static unsigned int count_open_files(const char *name)
 
 static void several_files(void)
 {
-	struct sink_way way = { .block_bytes = 4096, .parts = true, .threads = 2 };
+	struct output_file_options options = { .block_bytes = 4096, .rotated = true, .threads = 2 };
 	uint32_t pid = (uint32_t)getpid();
 	unsigned int n, files;
 	char names[16][64];
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 	int moved;
 
 	for (n = 0; n < 3; n++) {
-		way.direct = n == 1;
-		way.compress = n == 2;
-		way.most = way.compress ? 20000 : 300000;
+		options.direct = n == 1;
+		options.compress = n == 2;
+		options.most = options.compress ? 20000 : 300000;
 		fill_ring(&fx, 500);
 		files = 0;
 		snprintf(names[0], sizeof(names[0]), "%s.0", file);
-		CHECK(!sink_open(&sink, names[0]));
-		CHECK(!sink_use(&sink, &way));
-		sink.open_files = open_files_start(&pid, 1);
-		open_files_wait(sink.open_files);
-		while ((moved = sink_move(&sink, device, 0)) >= 0) {
+		CHECK(!output_file_open(&out, names[0]));
+		CHECK(!output_file_use(&out, &options));
+		out.open_files = open_files_start(&pid, 1);
+		open_files_wait(out.open_files);
+		while ((moved = output_file_move(&out, device, 0)) >= 0) {
 			/* no new file after the end */
-			if (sink_size(&sink) < way.most || files == 15 || taken == ring_bytes)
+			if (output_file_size(&out) < options.most || files == 15 ||
+			    taken == ring_bytes)
 				continue;
 			files++;
 			snprintf(names[files], sizeof(names[0]), "%s.%u", file, files);
-			CHECK(!sink_next(&sink, names[files]));
+			CHECK(!output_file_next(&out, names[files]));
 			again = true;
 		}
 		CHECK_NUMBER(moved, -ENODATA);
-		CHECK(!sink_close(&sink));
+		CHECK(!output_file_close(&out));
 		CHECK_NUMBER(held, 0);
 		CHECK(files > 2);
 		/* the first file has the files that were open at the start */
 		CHECK(count_open_files(names[0]) >= 3);
 		CHECK_NUMBER(count_open_files(names[1]), 0);
 		CHECK_NUMBER(count_open_files(names[files]), 0);
-		check_files(names, files, 22500, way.compress ? 0 : way.most);
+		check_files(names, files, 22500, options.compress ? 0 : options.most);
 		empty_ring(&fx);
 	}
 }
@@ -282,20 +285,20 @@ static void several_files(void)
 /* Does verify accept this record of an open file? */
 static int verify_open_file(const struct tb_open_file *record, size_t bytes)
 {
-	struct sink_way way = { .block_bytes = 4096 };
+	struct output_file_options options = { .block_bytes = 4096 };
 	struct notes notes = { 0 };
 	char payload[64] = "";
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
 	memcpy(payload, record, sizeof(*record));
 	assert(bytes <= sizeof(payload) && !notes_add(&notes, TB_EV_OPEN_FILE, payload, bytes));
 	fill_ring(&fx, 10);
-	CHECK(!sink_open(&sink, file));
-	CHECK(!sink_use(&sink, &way));
-	CHECK(!sink_drain(&sink, device));
-	CHECK(!sink_blocks(&sink, notes.data, notes_bytes(&notes)));
-	CHECK(!sink_close(&sink));
+	CHECK(!output_file_open(&out, file));
+	CHECK(!output_file_use(&out, &options));
+	CHECK(!output_file_drain(&out, device));
+	CHECK(!output_file_blocks(&out, notes.data, notes_bytes(&notes)));
+	CHECK(!output_file_close(&out));
 	free(notes.data);
 	empty_ring(&fx);
 	return run_on("verify", "-q");
@@ -331,35 +334,36 @@ static bool mount_disk(void)
 	       !mount("none", disk, "tmpfs", 0, "size=1M");
 }
 
-/* Record 4 MB to a disk of 1 MB, in files of 200 KB (@way.most) */
-static void record_files(struct sink_way way, struct series *series, struct sink *sink)
+/* Record 4 MB to a disk of 1 MB, in files of 200 KB (@options.most) */
+static void record_files(struct output_file_options options, struct rotation *rotation,
+			 struct output_file *out)
 {
 	static char base[64];
 	int moved;
 
 	snprintf(base, sizeof(base), "%s/x.tbuf", disk);
-	CHECK(!series_next(series, base));
-	CHECK(!sink_open(sink, series->name));
-	way.series = series;
-	CHECK(!sink_use(sink, &way));
-	while ((moved = sink_move(sink, device, 0)) >= 0) {
-		if (sink_size(sink) < way.most || taken == ring_bytes)
+	CHECK(!rotation_next(rotation, base));
+	CHECK(!output_file_open(out, rotation->name));
+	options.rotation = rotation;
+	CHECK(!output_file_use(out, &options));
+	while ((moved = output_file_move(out, device, 0)) >= 0) {
+		if (output_file_size(out) < options.most || taken == ring_bytes)
 			continue;
-		CHECK(!series_next(series, base));
-		CHECK(!sink_next(sink, series->name));
+		CHECK(!rotation_next(rotation, base));
+		CHECK(!output_file_next(out, rotation->name));
 		again = true;
 	}
-	sink_close(sink);
+	output_file_close(out);
 	CHECK_NUMBER(held, 0);
 }
 
 /* With --keep the oldest files are deleted, and no file of this recording's end */
 static void oldest_go(void)
 {
-	struct sink_way way = { .block_bytes = 4096, .parts = true };
+	struct output_file_options options = { .block_bytes = 4096, .rotated = true };
 	char name[PATH_MAX], command[512];
 	unsigned int n, number;
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
 	if (!mount_disk()) {
@@ -367,27 +371,28 @@ static void oldest_go(void)
 		return;
 	}
 	for (n = 0; n < 3; n++) {
-		struct series series = { .given = true, .keep = 1000 };
+		struct rotation rotation = { .given = true, .keep = 1000 };
 
-		way.direct = n == 1;
-		way.compress = n == 2;
-		way.threads = 2;
-		way.most = way.compress ? 50000 : 200000;
-		fill_ring(&fx, way.compress ? 5000 : 1000);
-		record_files(way, &series, &sink);
-		CHECK_NUMBER(sink.failed, 0);
-		CHECK_NUMBER(sink.unwritten, 0);
-		CHECK(series.number > 4);
-		for (number = series.number; !series_file_name(&series, number, name) &&
+		options.direct = n == 1;
+		options.compress = n == 2;
+		options.threads = 2;
+		options.most = options.compress ? 50000 : 200000;
+		fill_ring(&fx, options.compress ? 5000 : 1000);
+		record_files(options, &rotation, &out);
+		CHECK_NUMBER(out.failed, 0);
+		CHECK_NUMBER(out.unwritten, 0);
+		CHECK(rotation.number > 4);
+		for (number = rotation.number; !rotation_file_name(&rotation, number, name) &&
 		     !access(name, F_OK); number--) {
 			snprintf(command, sizeof(command), "verify -q %.400s", name);
 			CHECK_NUMBER(run(command), 0);
 			assert(!unlink(name));
 		}
 		/* the files that are left are the last ones, without a hole */
-		CHECK(number > 1 && series.number - number >= 3);
+		CHECK(number > 1 && rotation.number - number >= 3);
 		for (; number; number--)
-			CHECK(!series_file_name(&series, number, name) && access(name, F_OK) < 0);
+			CHECK(!rotation_file_name(&rotation, number, name) &&
+			      access(name, F_OK) < 0);
 		empty_ring(&fx);
 	}
 }
@@ -395,22 +400,24 @@ static void oldest_go(void)
 /* Without --keep no file is deleted: the recording ends */
 static void none_goes(void)
 {
-	struct sink_way way = { .block_bytes = 4096, .parts = true, .most = 200000 };
-	struct series series = { .given = true };
+	struct output_file_options options = {
+		.block_bytes = 4096, .rotated = true, .most = 200000
+	};
+	struct rotation rotation = { .given = true };
 	char name[PATH_MAX];
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 
 	fill_ring(&fx, 1000);
-	record_files(way, &series, &sink);
-	CHECK_NUMBER(sink.failed, -ENOSPC);
-	CHECK(!series_file_name(&series, 1, name) && !access(name, F_OK));
+	record_files(options, &rotation, &out);
+	CHECK_NUMBER(out.failed, -ENOSPC);
+	CHECK(!rotation_file_name(&rotation, 1, name) && !access(name, F_OK));
 	empty_ring(&fx);
 }
 
 /* ---- a pipe ---- */
 
-static int open_fifo(struct sink *sink)
+static int open_fifo(struct output_file *out)
 {
 	int reader;
 
@@ -418,7 +425,7 @@ static int open_fifo(struct sink *sink)
 	assert(!mkfifo(file, 0600));
 	reader = open(file, O_RDONLY | O_NONBLOCK);
 	assert(reader >= 0);
-	CHECK(!sink_open(sink, file));
+	CHECK(!output_file_open(out, file));
 	return reader;
 }
 
@@ -426,7 +433,7 @@ static int open_fifo(struct sink *sink)
 static void stuck_pipe(void)
 {
 	sigset_t term, before;
-	struct sink sink;
+	struct output_file out;
 	struct fx fx;
 	int reader;
 
@@ -434,13 +441,13 @@ static void stuck_pipe(void)
 	sigaddset(&term, SIGTERM);
 	assert(!sigprocmask(SIG_BLOCK, &term, &before));
 	fill_ring(&fx, 1000);
-	reader = open_fifo(&sink);
-	sink.stopping = true;
+	reader = open_fifo(&out);
+	out.stopping = true;
 	assert(!raise(SIGTERM));
-	CHECK_NUMBER(sink_drain(&sink, device), -EIO);
-	CHECK_NUMBER(sink_close(&sink), EXIT_WRONG);
-	CHECK_NUMBER(sink.failed, -ETIMEDOUT);
-	CHECK(sink.bytes > 0 && sink.unwritten > 0);
+	CHECK_NUMBER(output_file_drain(&out, device), -EIO);
+	CHECK_NUMBER(output_file_close(&out), EXIT_WRONG);
+	CHECK_NUMBER(out.failed, -ETIMEDOUT);
+	CHECK(out.bytes > 0 && out.unwritten > 0);
 	close(reader);
 	assert(sigwaitinfo(&term, NULL) == SIGTERM);
 	assert(!sigprocmask(SIG_SETMASK, &before, NULL));
@@ -452,18 +459,18 @@ static void slow_pipe(void)
 {
 	static char got[65536];
 	size_t bytes = 0;
-	struct sink sink;
+	struct output_file out;
 	int reader, status;
 	struct fx fx;
 	ssize_t size;
 	pid_t child;
 
 	fill_ring(&fx, 1000);
-	reader = open_fifo(&sink);
+	reader = open_fifo(&out);
 	child = fork();
 	assert(child >= 0);
 	if (!child) {
-		sink_close(&sink);
+		output_file_close(&out);
 		fcntl(reader, F_SETFL, 0);
 		while ((size = read(reader, got, sizeof(got))) > 0) {
 			if (memcmp(got, blocks_at + bytes, (size_t)size))
@@ -473,10 +480,10 @@ static void slow_pipe(void)
 		}
 		_exit(bytes != ring_bytes);
 	}
-	sink.stopping = true;
-	CHECK(!sink_drain(&sink, device));
-	CHECK(!sink_close(&sink));
-	CHECK_NUMBER(sink.bytes, ring_bytes);
+	out.stopping = true;
+	CHECK(!output_file_drain(&out, device));
+	CHECK(!output_file_close(&out));
+	CHECK_NUMBER(out.bytes, ring_bytes);
 	assert(waitpid(child, &status, 0) == child);
 	CHECK_NUMBER(status, 0);
 	close(reader);
@@ -485,19 +492,19 @@ static void slow_pipe(void)
 }
 
 static const struct test tests[] = {
-	{ "sink: all blocks in order, and returned", one_file },
-	{ "sink: compressed", compressed_file },
-	{ "sink: packing is too slow", late_file },
-	{ "sink: several files", several_files },
-	{ "sink: records of open files are verified", open_files_verified },
-	{ "sink: no room", no_room },
-	{ "sink: blocks that had no room stay with the device", kept },
-	{ "sink: an old file stays until it is replaced", nothing_lost },
-	{ "sink: io_uring refuses waits", no_waiting },
-	{ "sink: a reader that is slow", slow_pipe },
-	{ "sink: a reader that does not read", stuck_pipe },
-	{ "sink: a full disk, the oldest files are deleted", oldest_go },
-	{ "sink: a full disk, no file may be deleted", none_goes },
+	{ "out: all blocks in order, and returned", one_file },
+	{ "out: compressed", compressed_file },
+	{ "out: packing is too slow", late_file },
+	{ "out: several files", several_files },
+	{ "out: records of open files are verified", open_files_verified },
+	{ "out: no room", no_room },
+	{ "out: blocks that had no room stay with the device", kept },
+	{ "out: an old file stays until it is replaced", nothing_lost },
+	{ "out: io_uring refuses waits", no_waiting },
+	{ "out: a reader that is slow", slow_pipe },
+	{ "out: a reader that does not read", stuck_pipe },
+	{ "out: a full disk, the oldest files are deleted", oldest_go },
+	{ "out: a full disk, no file may be deleted", none_goes },
 };
 
 RUN_MAIN(tests)

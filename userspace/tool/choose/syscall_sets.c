@@ -8,7 +8,7 @@
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
 
-#define NUMBERS (CALLS_BYTES * 8)
+#define NUMBERS (SYSCALL_SET_BYTES * 8)
 
 static bool has(const unsigned char *bits, unsigned int number)
 {
@@ -20,7 +20,7 @@ static void set(unsigned char *bits, unsigned int number)
 	bits[number / 8] |= (unsigned char)(1 << number % 8);
 }
 
-bool calls_name(const char *name)
+bool syscall_set_knows(const char *name)
 {
 	const char *known;
 	unsigned int i;
@@ -50,8 +50,8 @@ static int complain_unknown(const struct command *command, const char *name)
 		       nearest_text(&nearest, text, sizeof(text)));
 }
 
-int calls_add(const struct command *command, struct calls *calls,
-	      const char *name)
+int syscall_set_add(const struct command *command, struct syscall_set *calls,
+		    const char *name)
 {
 	bool enter = true, leave = true, some = false;
 	const char *known;
@@ -65,7 +65,7 @@ int calls_add(const struct command *command, struct calls *calls,
 	if (!enter || !leave)
 		name += leave ? 9 : 10;
 	if (!strcmp(name, "all")) {
-		calls_all(calls);
+		syscall_set_all(calls);
 		return EXIT_FINE;
 	}
 	for (i = 0; i < NUMBERS; i++) {
@@ -81,32 +81,32 @@ int calls_add(const struct command *command, struct calls *calls,
 	return some ? EXIT_FINE : complain_unknown(command, name);
 }
 
-void calls_join(struct calls *calls, const struct calls *more)
+void syscall_set_join(struct syscall_set *calls, const struct syscall_set *more)
 {
 	size_t i;
 
-	for (i = 0; i < CALLS_BYTES; i++) {
+	for (i = 0; i < SYSCALL_SET_BYTES; i++) {
 		calls->enter[i] |= more->enter[i];
 		calls->leave[i] |= more->leave[i];
 	}
 }
 
-void calls_leave_out(struct calls *calls, const struct calls *out)
+void syscall_set_remove(struct syscall_set *calls, const struct syscall_set *out)
 {
 	size_t i;
 
-	for (i = 0; i < CALLS_BYTES; i++) {
+	for (i = 0; i < SYSCALL_SET_BYTES; i++) {
 		calls->enter[i] &= (unsigned char)~out->enter[i];
 		calls->leave[i] &= (unsigned char)~out->leave[i];
 	}
 }
 
-void calls_all(struct calls *calls)
+void syscall_set_all(struct syscall_set *calls)
 {
 	memset(calls, 0xff, sizeof(*calls));
 }
 
-size_t calls_used(const unsigned char *bits)
+size_t syscall_set_size(const unsigned char *bits)
 {
 	unsigned int i = NUMBERS;
 

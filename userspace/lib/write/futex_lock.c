@@ -13,57 +13,57 @@
 #include <unistd.h>
 #include "arbiter.h"
 
-#define GATE_WAITERS	0x80000000u
+#define LOCK_WAITERS	0x80000000u
 
 #ifdef TB_STEPS
 void (*tb_step)(const volatile void *word);
 unsigned int tb_map_fails;
 #endif
 
-static void futex(struct tb_gate *gate, int operation, uint32_t value)
+static void futex(struct tb_futex_lock *lock, int operation, uint32_t value)
 {
 	int saved = errno;
 
-	syscall(SYS_futex, &gate->word, operation, value, NULL, NULL, 0);
+	syscall(SYS_futex, &lock->word, operation, value, NULL, NULL, 0);
 	errno = saved;
 }
 
-bool tb_gate_try(struct tb_gate *gate)
+bool tb_futex_lock_try(struct tb_futex_lock *lock)
 {
 	uint32_t free = 0;
 
 	/* acquires what the last holder has released */
-	return shared_cas(&gate->word, &free, (uint32_t)syscall(SYS_gettid));
+	return shared_cas(&lock->word, &free, (uint32_t)syscall(SYS_gettid));
 }
 
-bool tb_gate_enter(struct tb_gate *gate)
+bool tb_futex_lock_acquire(struct tb_futex_lock *lock)
 {
 	uint32_t self = (uint32_t)syscall(SYS_gettid), word = 0;
 
-	if (shared_cas(&gate->word, &word, self))
+	if (shared_cas(&lock->word, &word, self))
 		return true;
 	for (;;) {
-		if ((word & ~GATE_WAITERS) == self)
+		if ((word & ~LOCK_WAITERS) == self)
 			return false;
 		if (!word) {
 			/* other threads may wait; if none does, leaving makes a needless call */
-			if (shared_cas(&gate->word, &word, self | GATE_WAITERS))
+			if (shared_cas(&lock->word, &word, self | LOCK_WAITERS))
 				return true;
 			continue;
 		}
-		if (!(word & GATE_WAITERS) &&
-		    !shared_cas(&gate->word, &word, word | GATE_WAITERS))
+		if (!(word & LOCK_WAITERS) &&
+		    !shared_cas(&lock->word, &word, word | LOCK_WAITERS))
 			continue;
-		futex(gate, FUTEX_WAIT_PRIVATE, word | GATE_WAITERS);
-		word = shared_get(&gate->word);
+		futex(lock, FUTEX_WAIT_PRIVATE, word | LOCK_WAITERS);
+		word = shared_get(&lock->word);
 	}
 }
 
-void tb_gate_leave(struct tb_gate *gate)
+void tb_futex_lock_release(struct tb_futex_lock *lock)
 {
 	/* release: to the next holder */
-	if (shared_swap(&gate->word, 0) & GATE_WAITERS)
-		futex(gate, FUTEX_WAKE_PRIVATE, 1);
+	if (shared_swap(&lock->word, 0) & LOCK_WAITERS)
+		futex(lock, FUTEX_WAKE_PRIVATE, 1);
 }
 
 void *tb_map(size_t bytes)

@@ -3,8 +3,8 @@
  * The files of a recording with --rotate: when the next one begins, their names, and which old ones
  * are deleted.
  */
-#ifndef TRACEBUF_SERIES_H
-#define TRACEBUF_SERIES_H
+#ifndef TRACEBUF_ROTATION_H
+#define TRACEBUF_ROTATION_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "tool/command/command.h"
 
-#define SERIES_HELP \
+#define ROTATION_HELP \
 	"      --rotate WHEN     begin a new file at a size (100M, 1G), after a time (10m,\n" \
 	"                        1h), or at SIGUSR2 ('signal': only then). Each file,\n" \
 	"                        FILE-0001.tbuf ..., is a trace by itself\n" \
@@ -23,22 +23,22 @@
 uint64_t parse_size(const char *text);
 
 /* Finished files in the list with @memory: 32 by size, 32 by time, and one for each snapshot */
-#define SERIES_FILES 1024
+#define ROTATION_FILES 1024
 
 /**
- * struct series_file - a file that has been finished
+ * struct rotation_file - a file that has been finished
  * @number: in its name
  * @bytes: memory that it takes
  * @ended: when it was finished, ns of CLOCK_MONOTONIC
  */
-struct series_file {
+struct rotation_file {
 	unsigned int number;
 	uint64_t bytes;
 	uint64_t ended;
 };
 
 /**
- * struct series - the options of a rotation, and its state
+ * struct rotation - the options of a rotation, and its state
  * @given: the recording may have several files
  * @bytes, @seconds: begin a new file at this size or time; 0: no limit
  * @keep: number of files to keep; 0: all
@@ -53,7 +53,7 @@ struct series_file {
  * @turn: index of @name in @names; the other one is free for the next name
  * @deleted: a file was deleted because the disk was full
  */
-struct series {
+struct rotation {
 	bool     given;
 	uint64_t bytes;
 	double   seconds;
@@ -61,7 +61,7 @@ struct series {
 	uint64_t memory;
 	double   age;
 	const char *request;
-	struct series_file files[SERIES_FILES];
+	struct rotation_file files[ROTATION_FILES];
 	unsigned int nr_files;
 	const char *output;
 	unsigned int number, before;
@@ -71,24 +71,24 @@ struct series {
 	char     names[2][PATH_MAX];
 };
 
-/* Parse an option of SERIES_HELP.  Returns 1; 0: another option; -1 after complaining */
-int series_option(const struct command *command, int option, const char *value,
-		  struct series *series);
+/* Parse an option of ROTATION_HELP.  Returns 1; 0: another option; -1 after complaining */
+int rotation_option(const struct command *command, int option, const char *value,
+		    struct rotation *rotation);
 
 /* Choose the number and name of the next file, after all existing files; complains, EXIT_* */
-int series_next(struct series *series, const char *output);
-/* Undo series_next(): the file could not be created */
-void series_back(struct series *series);
-/* After series_next(), delete the files beyond the limits; @now: ns of CLOCK_MONOTONIC; complains.
- * With @memory, the first call deletes all files of earlier recordings. */
-void series_trim(struct series *series, uint64_t now);
-/* Get the numbers of the files up to series->number, ascending.  The caller frees @numbers.  0,
+int rotation_next(struct rotation *rotation, const char *output);
+/* Undo rotation_next(): the file could not be created */
+void rotation_back(struct rotation *rotation);
+/* After rotation_next(), delete the files beyond the limits; @now: ns of CLOCK_MONOTONIC;
+ * complains.  With @memory, the first call deletes all files of earlier recordings. */
+void rotation_trim(struct rotation *rotation, uint64_t now);
+/* Get the numbers of the files up to rotation->number, ascending.  The caller frees @numbers.  0,
  * -errno */
-int series_numbers(const struct series *series, unsigned int **numbers, size_t *count);
+int rotation_numbers(const struct rotation *rotation, unsigned int **numbers, size_t *count);
 /* Make the name of file @number; @name has room for PATH_MAX bytes; -ENAMETOOLONG */
-int series_file_name(const struct series *series, unsigned int number, char *name);
+int rotation_file_name(const struct rotation *rotation, unsigned int number, char *name);
 /* The disk is full: delete the oldest file, if --keep or @memory allows that.  Returns false if
  * no file was deleted: none is older than @current, the file being written. */
-bool series_make_room(struct series *series, const char *current);
+bool rotation_make_room(struct rotation *rotation, const char *current);
 
-#endif /* TRACEBUF_SERIES_H */
+#endif /* TRACEBUF_ROTATION_H */
