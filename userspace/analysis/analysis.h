@@ -154,7 +154,7 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * @lost, @losses: number of missing events, and of gaps, in rings
  * @user_lost, @user_losses: the same for records of programs
  * @known_ns: time in which it is known of every CPU with a switch what ran; 0: no shares are known
- * @told_ns: time in which events of a CPU are in the trace, mean of all CPUs
+ * @recorded_ns: time in which events of a CPU are in the trace, mean of all CPUs
  * @cut: the file breaks off
  * @open: number of CPUs with events that are not known until @end
  * @late: number of events of a followed trace shown after later ones; conclusions from them may be
@@ -167,7 +167,7 @@ struct analysis_total {
 	uint64_t begin, end, events;
 	uint64_t lost, losses, user_lost, user_losses;
 	uint64_t late, back;
-	uint64_t known_ns, told_ns;
+	uint64_t known_ns, recorded_ns;
 	uint32_t has;
 	bool     cut;
 	unsigned int open;

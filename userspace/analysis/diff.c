@@ -289,7 +289,7 @@ static void compare_kind(struct diff *diff, size_t kind)
 			      columns[i].type, columns[i].unit);
 	for (i = 0; i < 2; i++) {
 		total = analysis_total(diff->a[i]);
-		diff->whole[i] = is_share ? total->known_ns : total->told_ns;
+		diff->whole[i] = is_share ? total->known_ns : total->recorded_ns;
 		if (has(diff->a[i], kind) && diff->whole[i])
 			continue;
 		if (!has(diff->a[i], kind))
@@ -345,7 +345,7 @@ static void sum_up(struct diff *diff)
 		report_number(diff->report, diff->section, total->begin);
 		report_number(diff->report, diff->section, total->end);
 		report_number(diff->report, diff->section, total->known_ns);
-		report_number(diff->report, diff->section, total->told_ns);
+		report_number(diff->report, diff->section, total->recorded_ns);
 		report_number(diff->report, diff->section, total->events);
 		report_number(diff->report, diff->section, total->losses);
 		report_number(diff->report, diff->section, total->lost);

@@ -49,7 +49,7 @@ struct task {
 };
 
 /* A run on a CPU: of @handler (interrupt or softirq), else of @task, else idle */
-struct past {
+struct run_interval {
 	const struct analysis_task *task;
 	const struct analysis_handler *handler;
 	uint64_t begin, end;
@@ -63,7 +63,7 @@ enum { HANDLERS_ALL = ANALYSIS_KINDS, HANDLER_LISTS = HANDLERS_ALL + ANALYSIS_CA
  * @last: time of its last event
  * @current: tid of that event
  * @queue: tasks that wait for it; @deep_since: when it became not empty; @depth_since: when its
- *	length changed last; @queue_told: time of the last event that changed it
+ *	length changed last; @queue_changed_at: time of the last event that changed it
  * @counted, @tracked, @known_at: for known.c: there was a switch; the running task is known, since
  *	total.known_ns had the value @known_at
  * @history, @past: the last ANALYSIS_HISTORY of @past runs
@@ -75,10 +75,10 @@ struct cpu_state {
 	uint32_t current;
 	bool     has_current;
 	struct task *queue;
-	uint64_t deep_since, depth_since, queue_told;
+	uint64_t deep_since, depth_since, queue_changed_at;
 	bool     counted, tracked;
 	uint64_t known_at;
-	struct past history[ANALYSIS_HISTORY];
+	struct run_interval history[ANALYSIS_HISTORY];
 	uint64_t past;
 };
 

@@ -128,7 +128,7 @@ static void note_past(struct analysis *a, const struct slice *slice, enum analys
 		a->error = -ENOMEM;
 	else if (cpu)
 		cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
-			(struct past){ NULL, handler, slice->begin, slice->end };
+			(struct run_interval){ NULL, handler, slice->begin, slice->end };
 }
 
 void handlers_slice(struct analysis *a, const struct slice *slice)

@@ -48,7 +48,7 @@ int known_start(struct analysis *a)
 {
 	const struct spans *missing = &a->missing;
 	struct spans *blind = &a->known.blind;
-	const struct told_span *gap;
+	const struct gap_span *gap;
 	unsigned int i;
 	int result = find_unselected(a);
 
@@ -59,7 +59,7 @@ int known_start(struct analysis *a)
 	for (i = 0; !result && i < missing->nr_own; i++) {
 		gap = &missing->own[i];
 		if (analysis_wants_cpu(a, gap->cpu))
-			result = spans_add(blind, gap->first, gap->told);
+			result = spans_add(blind, gap->first, gap->reported);
 	}
 	for (i = 0; !result && i < missing->nr_cpus; i++)
 		if (missing->cpus[i].any && missing->cpus[i].end != UINT64_MAX &&
@@ -145,11 +145,11 @@ static uint64_t recorded_time(const struct analysis *a, unsigned int cpu, uint64
 	return spans_outside(&a->known.unselected, from, to);
 }
 
-/* Set total.told_ns, after known_until of all CPUs */
-static void sum_told(struct analysis *a)
+/* Set total.recorded_ns, after known_until of all CPUs */
+static void sum_recorded(struct analysis *a)
 {
 	const struct spans *missing = &a->missing;
-	const struct told_span *gap;
+	const struct gap_span *gap;
 	uint64_t sum = 0, lost = 0;
 	unsigned int cpu, cpus = 0;
 	size_t i;
@@ -163,9 +163,9 @@ static void sum_told(struct analysis *a)
 	for (i = 0; i < missing->nr_own; i++) {
 		gap = &missing->own[i];
 		if (is_wanted(a, gap->cpu))
-			lost += recorded_time(a, gap->cpu, gap->first, gap->told);
+			lost += recorded_time(a, gap->cpu, gap->first, gap->reported);
 	}
-	a->total.told_ns = cpus && sum > lost ? (sum - lost) / cpus : 0;
+	a->total.recorded_ns = cpus && sum > lost ? (sum - lost) / cpus : 0;
 }
 
 void known_end(struct analysis *a)
@@ -186,5 +186,5 @@ void known_end(struct analysis *a)
 		    (i >= a->missing.nr_cpus || a->missing.cpus[i].end == UINT64_MAX))
 			a->total.known_ns = 0;
 	}
-	sum_told(a);
+	sum_recorded(a);
 }

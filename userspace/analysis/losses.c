@@ -130,12 +130,12 @@ bool losses_since(const struct analysis *a, uint64_t losses, uint64_t begin, uin
 
 bool analysis_lost_later(const struct analysis *a)
 {
-	const struct told_span *gap;
+	const struct gap_span *gap;
 	size_t i;
 
 	for (i = 0; i < a->missing.nr_own; i++) {
 		gap = &a->missing.own[i];
-		if (gap->first < a->total.end && gap->told > a->total.begin)
+		if (gap->first < a->total.end && gap->reported > a->total.begin)
 			return true;
 	}
 	return false;

@@ -26,7 +26,7 @@ static void enqueue(struct analysis *a, struct task *task, uint32_t on, uint64_t
 
 	if (!cpu)
 		return;
-	cpu->queue_told = ns;
+	cpu->queue_changed_at = ns;
 	task->queued_on = on;
 	task->queued_at = ns;
 	task->queue_prev = NULL;
@@ -55,8 +55,8 @@ static void dequeue(struct analysis *a, struct task *task, uint64_t ns, bool cou
 		cpu->queue = task->queue_next;
 	if (task->queue_next)
 		task->queue_next->queue_prev = task->queue_prev;
-	if (ns > cpu->queue_told)
-		cpu->queue_told = ns;
+	if (ns > cpu->queue_changed_at)
+		cpu->queue_changed_at = ns;
 	if (counts && ns > task->queued_at) {
 		cpu->it.waiting_ns += ns - task->queued_at;
 		series_add(a, cpu->it.waiting, task->queued_at, ns);
@@ -168,8 +168,8 @@ void queue_end(struct analysis *a)
 			continue;
 		until = cpu->known_until;
 		/* events of other CPUs have changed this queue until then */
-		if (until < a->total.end && until < cpu->queue_told)
-			until = cpu->queue_told;
+		if (until < a->total.end && until < cpu->queue_changed_at)
+			until = cpu->queue_changed_at;
 		empty_queue(a, cpu, until);
 		cpu->it.known_ns = spans_outside(&a->known.hidden, a->total.begin, until);
 	}

@@ -19,7 +19,7 @@ struct groups {
 };
 
 /* The name of a task's container, else of its cgroup; NULL: not known */
-static const char *name_of(const struct making *m, const struct analysis_task *task,
+static const char *name_of(const struct report_builder *m, const struct analysis_task *task,
 			   char name[CGROUP_NAME_MAX])
 {
 	const char *container = cgroup_container(m->trace, task->cgroup, name);
@@ -74,7 +74,7 @@ static int by_run(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-static void group_row(struct making *m, const struct group *group)
+static void group_row(struct report_builder *m, const struct group *group)
 {
 	text(m, group->name);
 	number(m, group->tasks);
@@ -90,7 +90,7 @@ static void group_row(struct making *m, const struct group *group)
 	}
 }
 
-void section_containers(struct making *m)
+void section_containers(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_TEXT("name", "container"),

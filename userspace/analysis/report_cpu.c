@@ -10,35 +10,35 @@
 /* Number of the busiest tasks that have a series, if --top does not limit it */
 #define TASK_SERIES 20
 
-static uint64_t span(const struct making *m)
+static uint64_t span(const struct report_builder *m)
 {
 	return analysis_total(m->a)->end - analysis_total(m->a)->begin;
 }
 
 /* ---- over time ---- */
 
-static void series_start(struct making *m)
+static void series_start(struct report_builder *m)
 {
 	if (m->section)
 		m->section->width = analysis_axis(m->a)->width;
 	report_column(m->report, m->section, "time", "time", REPORT_NUMBER, REPORT_TIME);
 }
 
-static void series_time(struct making *m, unsigned int bucket)
+static void series_time(struct report_builder *m, unsigned int bucket)
 {
 	const struct analysis_axis *axis = analysis_axis(m->a);
 
 	number(m, axis->begin + bucket * axis->width);
 }
 
-static bool cpu_wanted(const struct making *m, unsigned int cpu)
+static bool cpu_wanted(const struct report_builder *m, unsigned int cpu)
 {
 	const struct analysis_cpu *it = analysis_cpu(m->a, cpu);
 
 	return it && it->seen && analysis_wants_cpu(m->a, cpu);
 }
 
-static void cpu_columns(struct making *m, enum report_unit unit)
+static void cpu_columns(struct report_builder *m, enum report_unit unit)
 {
 	unsigned int i;
 	char id[24], title[24];
@@ -55,7 +55,7 @@ static void cpu_columns(struct making *m, enum report_unit unit)
 
 enum of_cpu { BUSY, WAITING, DEEPEST };
 
-static void cpu_series(struct making *m, enum of_cpu what)
+static void cpu_series(struct report_builder *m, enum of_cpu what)
 {
 	const struct analysis_cpu *cpu;
 	unsigned int i, bucket;
@@ -75,7 +75,7 @@ static void cpu_series(struct making *m, enum of_cpu what)
 
 /* ---- CPUs ---- */
 
-static void section_cpu(struct making *m)
+static void section_cpu(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
@@ -120,7 +120,7 @@ static void section_cpu(struct making *m)
 	remark(m, "A CPU is busy while it runs a task. Interrupts and softirqs count in the time of the task that they interrupted, and not as busy on an idle CPU.");
 }
 
-static void section_cpu_time(struct making *m)
+static void section_cpu_time(struct report_builder *m)
 {
 	section(m, "cpu-time", "CPU use over time", REPORT_SERIES);
 	if (needs(m, "CPU use", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
@@ -129,7 +129,7 @@ static void section_cpu_time(struct making *m)
 
 /* ---- tasks ---- */
 
-static const void *get_task(struct making *m, size_t index)
+static const void *get_task(struct report_builder *m, size_t index)
 {
 	return analysis_task(m->a, (unsigned int)index);
 }
@@ -150,7 +150,7 @@ static int by_run(const void *one, const void *other)
 }
 
 /* The tasks that ran, the busiest first; for free() */
-static const void **busiest(struct making *m, size_t *count)
+static const void **busiest(struct report_builder *m, size_t *count)
 {
 	const void **list = sorted(m, get_task, count, by_run);
 	size_t i, kept = 0;
@@ -162,7 +162,7 @@ static const void **busiest(struct making *m, size_t *count)
 	return list;
 }
 
-static void task_row(struct making *m, const struct analysis_task *task)
+static void task_row(struct report_builder *m, const struct analysis_task *task)
 {
 	const struct analysis_stat *wait = &task->wait;
 
@@ -189,7 +189,7 @@ static void task_row(struct making *m, const struct analysis_task *task)
 	number(m, task->sleeping.sum);
 }
 
-static void section_tasks(struct making *m)
+static void section_tasks(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("tid", "tid", REPORT_PLAIN),
@@ -229,7 +229,7 @@ static void section_tasks(struct making *m)
 	free(tasks);
 }
 
-static void section_tasks_time(struct making *m)
+static void section_tasks_time(struct report_builder *m)
 {
 	const struct analysis_task *task;
 	size_t count, i, most = TASK_SERIES;
@@ -263,7 +263,7 @@ static void section_tasks_time(struct making *m)
 	free(tasks);
 }
 
-void sections_cpu(struct making *m)
+void sections_cpu(struct report_builder *m)
 {
 	section_cpu(m);
 	section_cpu_time(m);
@@ -274,7 +274,7 @@ void sections_cpu(struct making *m)
 
 /* ---- run queues ---- */
 
-static bool needs_queue(struct making *m)
+static bool needs_queue(struct report_builder *m)
 {
 	bool all = needs(m, "the depth of run queues", ANALYSIS_SWITCH, ANALYSIS_WAKEUP,
 			 ANALYSIS_NEEDS);
@@ -284,7 +284,7 @@ static bool needs_queue(struct making *m)
 	return all;
 }
 
-static void section_queue(struct making *m)
+static void section_queue(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
@@ -319,7 +319,7 @@ static void section_queue(struct making *m)
 	}
 }
 
-void sections_queue(struct making *m)
+void sections_queue(struct report_builder *m)
 {
 	section_queue(m);
 	section(m, "runqueue-time", "Run queues over time: time that tasks waited", REPORT_SERIES);

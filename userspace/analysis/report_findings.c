@@ -34,7 +34,7 @@ struct finding {
 };
 
 struct findings {
-	struct making *m;
+	struct report_builder *m;
 	struct finding *list;
 	size_t count, room;
 	const char *file;		/* name for a shell */
@@ -329,7 +329,7 @@ static int worst_first(const void *a, const void *b)
 
 static void write_findings(struct findings *findings)
 {
-	struct making *m = findings->m;
+	struct report_builder *m = findings->m;
 	size_t i;
 
 	if (findings->count)
@@ -364,7 +364,7 @@ static bool is_plain(const char *path)
 	return *path && !*at;
 }
 
-void section_findings(struct making *m)
+void section_findings(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("ns", "time", REPORT_NS),

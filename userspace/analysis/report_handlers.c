@@ -10,17 +10,17 @@
 
 /* ---- handlers ---- */
 
-static const void *get_irq(struct making *m, size_t index)
+static const void *get_irq(struct report_builder *m, size_t index)
 {
 	return analysis_handler(m->a, ANALYSIS_IRQS, (unsigned int)index);
 }
 
-static const void *get_softirq(struct making *m, size_t index)
+static const void *get_softirq(struct report_builder *m, size_t index)
 {
 	return analysis_handler(m->a, ANALYSIS_SOFTIRQS, (unsigned int)index);
 }
 
-static const void *get_call(struct making *m, size_t index)
+static const void *get_call(struct report_builder *m, size_t index)
 {
 	return analysis_handler(m->a, ANALYSIS_CALLS, (unsigned int)index);
 }
@@ -38,7 +38,7 @@ static int by_sum(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-static void handler_rows(struct making *m, const void **list, size_t count, bool calls,
+static void handler_rows(struct report_builder *m, const void **list, size_t count, bool calls,
 			 const char *what)
 {
 	const struct analysis_handler *handler;
@@ -62,7 +62,7 @@ static void handler_rows(struct making *m, const void **list, size_t count, bool
 	}
 }
 
-static void section_handlers(struct making *m, enum analysis_kind kind)
+static void section_handlers(struct report_builder *m, enum analysis_kind kind)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("number", "nr", REPORT_PLAIN),
@@ -133,7 +133,7 @@ static int by_count(const void *one, const void *other)
 	return a->error->code < b->error->code ? -1 : a->error->code > b->error->code;
 }
 
-static struct failure *all_failures(struct making *m, size_t *count)
+static struct failure *all_failures(struct report_builder *m, size_t *count)
 {
 	const struct analysis_handler *call;
 	struct failure *list;
@@ -155,7 +155,7 @@ static struct failure *all_failures(struct making *m, size_t *count)
 	return list;
 }
 
-static void section_errors(struct making *m)
+static void section_errors(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("number", "nr", REPORT_PLAIN),
@@ -187,7 +187,7 @@ static void section_errors(struct making *m)
 	free(failures);
 }
 
-void sections_handlers(struct making *m)
+void sections_handlers(struct report_builder *m)
 {
 	section(m, "irq", "Interrupts", REPORT_TABLE);
 	section_handlers(m, ANALYSIS_IRQS);
@@ -200,7 +200,7 @@ void sections_handlers(struct making *m)
 
 /* ---- block devices ---- */
 
-static const void *get_block(struct making *m, size_t index)
+static const void *get_block(struct report_builder *m, size_t index)
 {
 	return analysis_block(m->a, (unsigned int)index);
 }
@@ -221,7 +221,7 @@ static const char *op_name(char op)
 	       op == 'F' ? "flush" : "other";
 }
 
-static void block_rows(struct making *m, const void **list, size_t count)
+static void block_rows(struct report_builder *m, const void **list, size_t count)
 {
 	const struct analysis_block *block;
 	struct analysis_stat sum = { 0 };
@@ -243,7 +243,7 @@ static void block_rows(struct making *m, const void **list, size_t count)
 	remark_uncertain(m, &sum, "requests");
 }
 
-void sections_block(struct making *m)
+void sections_block(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_TEXT("device", "device"),

@@ -10,7 +10,7 @@
 
 /* ---- losses ---- */
 
-static void cell_of(struct making *m, const struct analysis_loss *loss)
+static void cell_of(struct report_builder *m, const struct analysis_loss *loss)
 {
 	char name[80];
 
@@ -22,7 +22,7 @@ static void cell_of(struct making *m, const struct analysis_loss *loss)
 	text(m, name);
 }
 
-static void section_losses(struct making *m)
+static void section_losses(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_TEXT("of", "of"),
@@ -66,7 +66,7 @@ static void section_losses(struct making *m)
 		remark(m, "Nothing is missing.");
 }
 
-static void section_longest(struct making *m)
+static void section_longest(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_TEXT("of", "of"),
@@ -89,7 +89,7 @@ static void section_longest(struct making *m)
 	}
 }
 
-void sections_losses(struct making *m)
+void sections_losses(struct report_builder *m)
 {
 	const struct analysis_total *total = analysis_total(m->a);
 	const struct analysis_axis *axis = analysis_axis(m->a);
@@ -129,7 +129,7 @@ static int by_count(const void *one, const void *other)
 	return order ? order : strcmp(a->format->name, b->format->name);
 }
 
-void sections_events(struct making *m)
+void sections_events(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_TEXT("system", "system"),

@@ -10,12 +10,12 @@
 
 /* ---- cells ---- */
 
-void section(struct making *m, const char *id, const char *title, enum report_kind kind)
+void section(struct report_builder *m, const char *id, const char *title, enum report_kind kind)
 {
 	m->section = report_section(m->report, id, title, kind);
 }
 
-void columns(struct making *m, const struct column *list, size_t count)
+void columns(struct report_builder *m, const struct column *list, size_t count)
 {
 	size_t i;
 
@@ -24,17 +24,17 @@ void columns(struct making *m, const struct column *list, size_t count)
 			      list[i].type, list[i].unit);
 }
 
-void number(struct making *m, uint64_t value)
+void number(struct report_builder *m, uint64_t value)
 {
 	report_number(m->report, m->section, value);
 }
 
-void text(struct making *m, const char *value)
+void text(struct report_builder *m, const char *value)
 {
 	report_text(m->report, m->section, value);
 }
 
-void cells_stat(struct making *m, const struct analysis_stat *stat,
+void cells_stat(struct report_builder *m, const struct analysis_stat *stat,
 		const struct analysis_histogram *of)
 {
 	number(m, stat->count);
@@ -54,7 +54,7 @@ void cells_stat(struct making *m, const struct analysis_stat *stat,
 	number(m, stat->open);
 }
 
-void cell_share(struct making *m, uint64_t part, uint64_t whole)
+void cell_share(struct report_builder *m, uint64_t part, uint64_t whole)
 {
 	if (whole)
 		number(m, (uint64_t)((unsigned __int128)part * 1000000 / whole));
@@ -62,13 +62,13 @@ void cell_share(struct making *m, uint64_t part, uint64_t whole)
 		report_unknown(m->report, m->section);
 }
 
-void cells_task(struct making *m, const struct analysis_task *task)
+void cells_task(struct report_builder *m, const struct analysis_task *task)
 {
 	number(m, task ? task->tid : 0);
 	text(m, task ? task->comm : "<idle>");
 }
 
-void remark(struct making *m, const char *format, ...)
+void remark(struct report_builder *m, const char *format, ...)
 {
 	va_list arguments;
 	char *line = NULL;
@@ -116,7 +116,7 @@ static const struct tb_format *format_of(const struct tb_trace *trace, uint32_t 
 }
 
 /* Number of these events that rules kept out; @by_thread: of all that the choice of threads did */
-static uint64_t kept_out(const struct making *m, enum analysis_need need, bool by_thread)
+static uint64_t kept_out(const struct report_builder *m, enum analysis_need need, bool by_thread)
 {
 	const struct tb_suppressed *list;
 	const struct tb_format *format;
@@ -134,7 +134,7 @@ static uint64_t kept_out(const struct making *m, enum analysis_need need, bool b
 }
 
 /* True if the event was selected at some time, according to the trace */
-static bool is_recorded(const struct making *m, enum analysis_need need)
+static bool is_recorded(const struct report_builder *m, enum analysis_need need)
 {
 	unsigned int change, i;
 	uint64_t ticks;
@@ -148,7 +148,7 @@ static bool is_recorded(const struct making *m, enum analysis_need need)
 	return false;
 }
 
-bool needs(struct making *m, const char *what, ...)
+bool needs(struct report_builder *m, const char *what, ...)
 {
 	enum analysis_need need;
 	bool all = true;
@@ -177,7 +177,7 @@ bool needs(struct making *m, const char *what, ...)
 	return all;
 }
 
-size_t rows_of(struct making *m, size_t count, const char *what)
+size_t rows_of(struct report_builder *m, size_t count, const char *what)
 {
 	if (!m->top || count <= m->top)
 		return count;
@@ -185,7 +185,7 @@ size_t rows_of(struct making *m, size_t count, const char *what)
 	return m->top;
 }
 
-void remark_uncertain(struct making *m, const struct analysis_stat *stat, const char *what)
+void remark_uncertain(struct report_builder *m, const struct analysis_stat *stat, const char *what)
 {
 	if (stat->uncertain)
 		remark(m, "%llu %s lasted while events were missing, and are counted as unsure: in no time, mean, percentile or maximum.",
@@ -195,7 +195,8 @@ void remark_uncertain(struct making *m, const struct analysis_stat *stat, const 
 		       (unsigned long long)stat->open, what);
 }
 
-const void **sorted(struct making *m, const void *(*get)(struct making *m, size_t index),
+const void **sorted(struct report_builder *m,
+		    const void *(*get)(struct report_builder *m, size_t index),
 		    size_t *count, int (*compare)(const void *a, const void *b))
 {
 	const void **list;
@@ -214,7 +215,7 @@ const void **sorted(struct making *m, const void *(*get)(struct making *m, size_
 	return list;
 }
 
-void histogram(struct making *m, const struct analysis_histogram *of)
+void histogram(struct report_builder *m, const struct analysis_histogram *of)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("from", "from", REPORT_NS),
@@ -240,7 +241,7 @@ void histogram(struct making *m, const struct analysis_histogram *of)
 /* ---- summary ---- */
 
 /* A task that is not seen may run on a CPU that is not recorded */
-static void remark_unrecorded(struct making *m)
+static void remark_unrecorded(struct report_builder *m)
 {
 	const struct tb_init *init = tb_trace_init(m->trace);
 	unsigned int cpu, recorded = 0;
@@ -254,7 +255,7 @@ static void remark_unrecorded(struct making *m)
 	       recorded, init->nr_cpus);
 }
 
-static void section_summary(struct making *m)
+static void section_summary(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("begin", "from", REPORT_TIME),
@@ -312,7 +313,9 @@ static void section_summary(struct making *m)
 struct report *report_make(struct analysis *a, const struct tb_trace *trace,
 			   const char *title, unsigned int top)
 {
-	struct making m = { .report = report_new(title), .a = a, .trace = trace, .top = top };
+	struct report_builder m = {
+		.report = report_new(title), .a = a, .trace = trace, .top = top
+	};
 
 	if (!m.report)
 		return NULL;

@@ -6,7 +6,7 @@
 #include "sections.h"
 
 /* Without any wake-up events, a remark says what to record */
-static bool needs_wakeups(struct making *m)
+static bool needs_wakeups(struct report_builder *m)
 {
 	bool has = needs(m, "latency", ANALYSIS_SWITCH, ANALYSIS_NEEDS);
 
@@ -26,7 +26,7 @@ static const char *context_name(enum analysis_context context)
 	return names[context];
 }
 
-static void cells_waker(struct making *m, const struct analysis_wait *wait)
+static void cells_waker(struct report_builder *m, const struct analysis_wait *wait)
 {
 	if (wait->woken) {
 		cells_task(m, wait->waker);
@@ -40,7 +40,7 @@ static void cells_waker(struct making *m, const struct analysis_wait *wait)
 
 /* ---- latency ---- */
 
-static void section_latency(struct making *m)
+static void section_latency(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("count", "wake-ups", REPORT_COUNT),
@@ -87,7 +87,7 @@ static void section_latency(struct making *m)
 	remark(m, "Percentiles are the ends of buckets, at most a sixteenth too much.");
 }
 
-static void section_latency_worst(struct making *m)
+static void section_latency_worst(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("case", "#", REPORT_PLAIN),
@@ -120,7 +120,7 @@ static void section_latency_worst(struct making *m)
 }
 
 /* tid and name of what ran; an interrupt has no tid */
-static void cells_ran(struct making *m, const struct analysis_task *task,
+static void cells_ran(struct report_builder *m, const struct analysis_task *task,
 		      const struct analysis_handler *handler)
 {
 	char name[96];
@@ -135,7 +135,7 @@ static void cells_ran(struct making *m, const struct analysis_task *task,
 	text(m, name);
 }
 
-static void section_latency_instead(struct making *m)
+static void section_latency_instead(struct report_builder *m)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("case", "#", REPORT_PLAIN),
@@ -180,7 +180,7 @@ static void section_latency_instead(struct making *m)
 		       ANALYSIS_HISTORY);
 }
 
-void sections_latency(struct making *m)
+void sections_latency(struct report_builder *m)
 {
 	section_latency(m);
 	section(m, "latency-histogram", "From wake-up to running, how often", REPORT_HISTOGRAM);
@@ -192,7 +192,7 @@ void sections_latency(struct making *m)
 
 /* ---- off the CPU ---- */
 
-static void sum_off(struct making *m, enum analysis_worst kind, struct analysis_stat *sum)
+static void sum_off(struct report_builder *m, enum analysis_worst kind, struct analysis_stat *sum)
 {
 	const struct analysis_task *task;
 	const struct analysis_stat *of;
@@ -205,7 +205,7 @@ static void sum_off(struct making *m, enum analysis_worst kind, struct analysis_
 	}
 }
 
-static void section_off(struct making *m, const char *id, const char *title,
+static void section_off(struct report_builder *m, const char *id, const char *title,
 			enum analysis_worst kind)
 {
 	static const struct column list[] = {
@@ -249,7 +249,7 @@ static void section_off(struct making *m, const char *id, const char *title,
 	}
 }
 
-void sections_off(struct making *m)
+void sections_off(struct report_builder *m)
 {
 	section_off(m, "offcpu-runnable", "Longest off the CPU: made way for another one",
 		    ANALYSIS_WORST_RUNNABLE);

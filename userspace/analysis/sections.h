@@ -8,7 +8,7 @@
 #include "report.h"
 
 /* A report in progress, and its current section */
-struct making {
+struct report_builder {
 	struct report *report;
 	struct analysis *a;
 	const struct tb_trace *trace;
@@ -37,48 +37,50 @@ struct column {
 
 #define COLUMNS(m, list) columns(m, list, sizeof(list) / sizeof((list)[0]))
 
-void section(struct making *m, const char *id, const char *title, enum report_kind kind);
-void columns(struct making *m, const struct column *list, size_t count);
-void number(struct making *m, uint64_t value);
-void text(struct making *m, const char *value);
-void cells_stat(struct making *m, const struct analysis_stat *stat,
+void section(struct report_builder *m, const char *id, const char *title, enum report_kind kind);
+void columns(struct report_builder *m, const struct column *list, size_t count);
+void number(struct report_builder *m, uint64_t value);
+void text(struct report_builder *m, const char *value);
+void cells_stat(struct report_builder *m, const struct analysis_stat *stat,
 		const struct analysis_histogram *histogram);
 /* @part of @whole in millionths; unknown if @whole is 0 */
-void cell_share(struct making *m, uint64_t part, uint64_t whole);
+void cell_share(struct report_builder *m, uint64_t part, uint64_t whole);
 /* tid and name; NULL: the idle task */
-void cells_task(struct making *m, const struct analysis_task *task);
-__attribute__((format(printf, 2, 3))) void remark(struct making *m, const char *format, ...);
+void cells_task(struct report_builder *m, const struct analysis_task *task);
+__attribute__((format(printf, 2, 3)))
+void remark(struct report_builder *m, const char *format, ...);
 
 /* True if the trace has the listed events, up to ANALYSIS_NEEDS; else a remark says that @what
  * needs them */
-bool needs(struct making *m, const char *what, ...);
+bool needs(struct report_builder *m, const char *what, ...);
 /* Number of rows to show of @count; remarks if that is less */
-size_t rows_of(struct making *m, size_t count, const char *what);
+size_t rows_of(struct report_builder *m, size_t count, const char *what);
 /* Remark how many are uncertain or open */
-void remark_uncertain(struct making *m, const struct analysis_stat *stat, const char *what);
+void remark_uncertain(struct report_builder *m, const struct analysis_stat *stat, const char *what);
 /* @count pointers sorted by @compare, for free(); NULL: no memory, or none */
-const void **sorted(struct making *m, const void *(*get)(struct making *m, size_t index),
+const void **sorted(struct report_builder *m,
+		    const void *(*get)(struct report_builder *m, size_t index),
 		    size_t *count, int (*compare)(const void *a, const void *b));
 /* Rows for each power of two */
-void histogram(struct making *m, const struct analysis_histogram *histogram);
+void histogram(struct report_builder *m, const struct analysis_histogram *histogram);
 
 /* report_findings.c */
 /* "12.3 ms"; writes to @text and returns it */
 const char *time_text(uint64_t ns, char text[32]);
-void section_findings(struct making *m);
+void section_findings(struct report_builder *m);
 /* report_cpu.c */
-void sections_cpu(struct making *m);
-void sections_queue(struct making *m);
+void sections_cpu(struct report_builder *m);
+void sections_queue(struct report_builder *m);
 /* report_containers.c */
-void section_containers(struct making *m);
+void section_containers(struct report_builder *m);
 /* report_waits.c */
-void sections_latency(struct making *m);
-void sections_off(struct making *m);
+void sections_latency(struct report_builder *m);
+void sections_off(struct report_builder *m);
 /* report_handlers.c */
-void sections_handlers(struct making *m);
-void sections_block(struct making *m);
+void sections_handlers(struct report_builder *m);
+void sections_block(struct report_builder *m);
 /* report_losses.c */
-void sections_losses(struct making *m);
-void sections_events(struct making *m);
+void sections_losses(struct report_builder *m);
+void sections_events(struct report_builder *m);
 
 #endif /* TRACEBUF_SECTIONS_H */

@@ -128,7 +128,7 @@ static inline bool is_ignored(const struct slices *slices, const struct tb_forma
 /* The time up to which the trace shows what @cpu does, at most @ns */
 static inline uint64_t known_until(const struct slices *slices, unsigned int cpu, uint64_t ns)
 {
-	return slices->missing ? spans_untold(slices->missing, cpu, ns) : ns;
+	return slices->missing ? spans_unreported(slices->missing, cpu, ns) : ns;
 }
 
 /* ---- slices.c ---- */

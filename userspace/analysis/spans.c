@@ -32,15 +32,15 @@ static int compare(const void *one, const void *other)
 /* By CPU, then by the time of the record */
 static int compare_own(const void *one, const void *other)
 {
-	const struct told_span *a = one, *b = other;
+	const struct gap_span *a = one, *b = other;
 
 	if (a->cpu != b->cpu)
 		return a->cpu < b->cpu ? -1 : 1;
-	return a->told < b->told ? -1 : a->told > b->told;
+	return a->reported < b->reported ? -1 : a->reported > b->reported;
 }
 
 /* Sort; then begin each span with the earliest gap of its CPU that is recorded later */
-static void settle_own(struct told_span *own, size_t count)
+static void settle_own(struct gap_span *own, size_t count)
 {
 	size_t i;
 
@@ -93,15 +93,16 @@ bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end)
 	return at < spans->count && spans->list[at].first < end;
 }
 
-uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns)
+uint64_t spans_unreported(const struct spans *spans, uint32_t cpu, uint64_t ns)
 {
-	const struct told_span *own = spans->own;
+	const struct gap_span *own = spans->own;
 	uint64_t since = ns;
 	size_t low = 0;
 
 	if (cpu < spans->nr_cpus && spans->cpus[cpu].end < since)
 		since = spans->cpus[cpu].end;
-	BISECT(low, spans->nr_own, i, own[i].cpu < cpu || (own[i].cpu == cpu && own[i].told <= ns));
+	BISECT(low, spans->nr_own, i,
+	       own[i].cpu < cpu || (own[i].cpu == cpu && own[i].reported <= ns));
 	if (low < spans->nr_own && own[low].cpu == cpu && own[low].first < since)
 		since = own[low].first;
 	return since;

@@ -16,10 +16,10 @@ struct span {
 };
 
 /* A gap of one CPU, and the time of its record in the trace.  After spans_settle(): sorted by CPU,
- * then by @told, and @first is that of the earliest gap from there on */
-struct told_span {
+ * then by @reported, and @first is that of the earliest gap from there on */
+struct gap_span {
 	uint32_t cpu;
-	uint64_t first, told;
+	uint64_t first, reported;
 };
 
 /*
@@ -35,7 +35,7 @@ struct cpu_span {
 struct spans {
 	struct span *list;
 	size_t count;
-	struct told_span *own;		/* set by spans_of_trace() */
+	struct gap_span *own;		/* set by spans_of_trace() */
 	size_t nr_own;
 	uint64_t lost;			/* number of missing events */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */
@@ -65,7 +65,7 @@ bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end);
  * Return the time before @ns from which on events of @cpu are missing, if the record of that gap is
  * after @ns or the trace has no more events of the CPU; else @ns.
  */
-uint64_t spans_untold(const struct spans *spans, uint32_t cpu, uint64_t ns);
+uint64_t spans_unreported(const struct spans *spans, uint32_t cpu, uint64_t ns);
 /* The part of [@begin, @end) outside of all spans */
 uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end);
 

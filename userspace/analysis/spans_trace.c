@@ -16,12 +16,12 @@ struct ahead {
 	struct spans *missing;
 };
 
-/* Add the loss @lost of @cpu; @told: time of its record */
+/* Add the loss @lost of @cpu; @reported: time of its record */
 static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap *lost,
-		       uint64_t told)
+		       uint64_t reported)
 {
 	size_t count = a->missing->nr_own;
-	struct told_span *grown = a->missing->own;
+	struct gap_span *grown = a->missing->own;
 	uint64_t first = tb_trace_ns(a->trace, lost->first, a->base);
 
 	if (!(count & (count - 1))) {
@@ -31,8 +31,8 @@ static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap 
 		a->missing->own = grown;
 	}
 	a->missing->lost += lost->overwritten + lost->dropped;
-	grown[a->missing->nr_own++] = (struct told_span){
-		cpu, first, tb_trace_ns(a->trace, told, a->base)
+	grown[a->missing->nr_own++] = (struct gap_span){
+		cpu, first, tb_trace_ns(a->trace, reported, a->base)
 	};
 	return spans_add(a->missing, first, tb_trace_ns(a->trace, lost->last, a->base));
 }

@@ -183,7 +183,7 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 	known_run(a, cpu, slice->begin, end);
 	task = task_of(a, slice->tid);
 	cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
-		(struct past){ task ? &task->it : NULL, NULL, slice->begin, end };
+		(struct run_interval){ task ? &task->it : NULL, NULL, slice->begin, end };
 	if (analysis_wants(a, slice->cpu, slice->tid))
 		add_run(a, task, cpu, slice->begin, end);
 }

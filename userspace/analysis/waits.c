@@ -119,7 +119,7 @@ struct shares {
 	} list[ANALYSIS_HISTORY];
 };
 
-static void add_share(struct shares *shares, const struct past *past, uint64_t ns)
+static void add_share(struct shares *shares, const struct run_interval *past, uint64_t ns)
 {
 	size_t i;
 
@@ -161,7 +161,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t overlap(const struct past *past, const struct analysis_wait *wait)
+static uint64_t overlap(const struct run_interval *past, const struct analysis_wait *wait)
 {
 	uint64_t from = past->begin > wait->begin ? past->begin : wait->begin;
 	uint64_t to = least(past->end, wait->end);
@@ -177,7 +177,7 @@ static uint64_t overlap(const struct past *past, const struct analysis_wait *wai
 static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait)
 {
 	uint64_t i, own, first = cpu->past > ANALYSIS_HISTORY ? cpu->past - ANALYSIS_HISTORY : 0;
-	const struct past *open[ANALYSIS_HISTORY], *past;
+	const struct run_interval *open[ANALYSIS_HISTORY], *past;
 	struct shares shares = { .count = 0 };
 	size_t nr_open = 0;
 

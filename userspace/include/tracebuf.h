@@ -848,7 +848,7 @@ const struct tb_user_writer *tb_trace_user_writer(const struct tb_trace *trace,
 uint64_t tb_trace_user_malformed(const struct tb_trace *trace);
 
 /**
- * struct tb_user_name - a name that a program has told
+ * struct tb_user_name - a name that a program has recorded
  * @producer: id of the channel
  * @id: number of the name in records of that channel
  * @kind: enum tb_name_kind

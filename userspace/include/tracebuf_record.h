@@ -248,7 +248,7 @@ void tb_arbiter_destroy(struct tb_arbiter *arbiter);
 
 /* ---- writer ------------------------------------------------------------- */
 
-#define TB_WRITER_TOLD	256
+#define TB_WRITER_NAMES	256
 /* nested slices that a writer tracks one by one; deeper ones it only counts */
 #define TB_WRITER_OPEN	64
 
@@ -260,11 +260,11 @@ void tb_arbiter_destroy(struct tb_arbiter *arbiter);
  * @generation: value of @changes when the chunk was begun
  * @changes: a word that changes when the writer must begin another chunk
  * @chunk: current chunk
- * @epoch: upper half of valid entries of @told
+ * @epoch: upper half of valid entries of @recorded
  * @clock: enum tb_clock_id
  * @wants: bit of the target in the words of categories
  * @always: bits of targets that want all categories
- * @told: names that are already in the trace, by the low bits of their ids
+ * @recorded: names that are already in the trace, by the low bits of their ids
  * @depth: number of open slices of the thread
  * @open: their categories, outermost first; TB_SLICE_SILENT: the beginning was not recorded
  */
@@ -280,7 +280,7 @@ struct tb_writer {
 	uint32_t wants;
 	uint32_t always;
 	uint32_t reserved;
-	uint64_t told[TB_WRITER_TOLD];
+	uint64_t recorded[TB_WRITER_NAMES];
 	uint32_t depth;
 	uint32_t reserved2;
 	uintptr_t open[TB_WRITER_OPEN];
@@ -465,7 +465,7 @@ tb_record_begin(struct tb_writer *writer, struct tb_name *name, uint32_t bytes)
 {
 	uint32_t id = name ? __atomic_load_n(&name->id, __ATOMIC_RELAXED) : 0;
 	uint32_t room, now;
-	bool told;
+	bool recorded;
 
 	/*
 	 * Only this thread's signal handlers read busy, so the order matters to the compiler alone.
@@ -476,9 +476,9 @@ tb_record_begin(struct tb_writer *writer, struct tb_name *name, uint32_t bytes)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	room = __atomic_load_n(&writer->room, __ATOMIC_RELAXED);
 	now = __atomic_load_n(writer->changes, __ATOMIC_RELAXED);
-	told = !name || writer->told[id % TB_WRITER_TOLD] == (writer->epoch | id);
+	recorded = !name || writer->recorded[id % TB_WRITER_NAMES] == (writer->epoch | id);
 	if (__builtin_expect(TB_PUBLISHED_BYTES(writer->published) + bytes > room ||
-			     now != writer->generation || !told, 0))
+			     now != writer->generation || !recorded, 0))
 		return tb_writer_prepare(writer, name, bytes);
 	return (struct tb_record *)((unsigned char *)(writer->chunk + 1) +
 				    TB_PUBLISHED_BYTES(writer->published));

@@ -276,7 +276,7 @@ for format in sqlite ctf; do
 		until ls -d stop/it* >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do :; done
 		kill -TERM $pid 2>/dev/null
 		# the export may have finished before the signal
-		wait $pid || { grep -q 'told to stop' said.txt && ok=0; }
+		wait $pid || { grep -q 'stopped by a signal' said.txt && ok=0; }
 		[ -z "$(ls stop)" ] || { [ $ok -ne 0 ] && [ -e stop/it ] && rm -r stop/it; } || ok=2
 		[ $ok -ne 2 ] || break
 	done

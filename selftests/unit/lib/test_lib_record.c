@@ -265,8 +265,8 @@ static void names_that_collide(void)
 	open_fake(4096);
 	fake.page.categories[0] = 1;
 	CHECK(!tb_arbiter_category(arbiter, &work));
-	argument.id = work.id + 3 * TB_WRITER_TOLD;
-	event.id = work.id + 4 * TB_WRITER_TOLD;
+	argument.id = work.id + 3 * TB_WRITER_NAMES;
+	event.id = work.id + 4 * TB_WRITER_NAMES;
 	for (i = 0; i < 200; i++)
 		tb_put_args(w, &event, TB_REC_INSTANT, 0, list, 1);
 	CHECK(!tb_writer_flush(w));

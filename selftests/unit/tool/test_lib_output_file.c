@@ -492,19 +492,19 @@ static void slow_pipe(void)
 }
 
 static const struct test tests[] = {
-	{ "out: all blocks in order, and returned", one_file },
-	{ "out: compressed", compressed_file },
-	{ "out: packing is too slow", late_file },
-	{ "out: several files", several_files },
-	{ "out: records of open files are verified", open_files_verified },
-	{ "out: no room", no_room },
-	{ "out: blocks that had no room stay with the device", kept },
-	{ "out: an old file stays until it is replaced", nothing_lost },
-	{ "out: io_uring refuses waits", no_waiting },
-	{ "out: a reader that is slow", slow_pipe },
-	{ "out: a reader that does not read", stuck_pipe },
-	{ "out: a full disk, the oldest files are deleted", oldest_go },
-	{ "out: a full disk, no file may be deleted", none_goes },
+	{ "output file: all blocks in order, and returned", one_file },
+	{ "output file: compressed", compressed_file },
+	{ "output file: packing is too slow", late_file },
+	{ "output file: several files", several_files },
+	{ "output file: records of open files are verified", open_files_verified },
+	{ "output file: no room", no_room },
+	{ "output file: blocks that had no room stay with the device", kept },
+	{ "output file: an old file stays until it is replaced", nothing_lost },
+	{ "output file: io_uring refuses waits", no_waiting },
+	{ "output file: a reader that is slow", slow_pipe },
+	{ "output file: a reader that does not read", stuck_pipe },
+	{ "output file: a full disk, the oldest files are deleted", oldest_go },
+	{ "output file: a full disk, no file may be deleted", none_goes },
 };
 
 RUN_MAIN(tests)

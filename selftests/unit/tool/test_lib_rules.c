@@ -462,26 +462,26 @@ static void refused(void)
 static void triggers(void)
 {
 	struct choice choice = { 0 };
-	struct made made;
+	struct compiled_rules compiled;
 	char text[60];
 
 	begin();
 	CHECK(choice_option(&nothing, 'e', "sched", &choice) == 1);
 	CHECK(choice_option(&nothing, 'f', "common_pid != 0", &choice) == 1);
-	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 0);
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &compiled), 0);
 	CHECK_TEXT(text, "sched");
-	CHECK_NUMBER(made.count, 2);
-	CHECK(made.rules[0].nr_tests == 1);
-	made_free(&made);
+	CHECK_NUMBER(compiled.count, 2);
+	CHECK(compiled.rules[0].nr_tests == 1);
+	compiled_rules_free(&compiled);
 	CHECK(choice_option(&nothing, 'e', "!sched_switch,syscalls:read", &choice) == 1);
-	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 1);
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &compiled), 1);
 	CHECK_SAID("trigger's events have more than 59 characters");
-	made_free(&made);
+	compiled_rules_free(&compiled);
 	choice_free(&choice);
 	CHECK(choice_option(&nothing, 'e', "sched:stack", &choice) == 1);
-	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &made), 2);
+	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text), &compiled), 2);
 	CHECK_SAID("takes nothing but a filter");
-	made_free(&made);
+	compiled_rules_free(&compiled);
 	choice_free(&choice);
 	CHECK_TEXT(told, "");
 }
@@ -588,7 +588,7 @@ static void all_calls(void)
 static void categories(void)
 {
 	struct choice choice = { 0 };
-	struct made made;
+	struct compiled_rules compiled;
 	char text[64];
 
 	CHECK_NUMBER(SET("e", "user"), 0);
@@ -638,7 +638,7 @@ static void categories(void)
 	CHECK_NUMBER(choice_add(&nothing, &choice, "user:x", false), 0);
 	CHECK(choice_users(&choice));
 	CHECK_NUMBER(choice_trigger(NULL, &nothing, &choice, text, sizeof(text),
-				    &made), 2);
+				    &compiled), 2);
 	CHECK_SAID("a trigger is an event of the kernel");
 	choice_free(&choice);
 }

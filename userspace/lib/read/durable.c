@@ -139,10 +139,10 @@ static int add_totals(struct tb_recording *recording,
 }
 
 static int add_suppressed(struct tb_recording *recording,
-			  const struct tb_suppressed *told)
+			  const struct tb_suppressed *note)
 {
 	uint32_t count = (uint32_t)recording->nr_suppressed, *at;
-	struct tb_suppressed suppressed = *told;
+	struct tb_suppressed suppressed = *note;
 
 	tb_keep(&suppressed);
 	/* the file may have changed since this was checked */
@@ -218,7 +218,7 @@ static int add_selection(struct tb_trace *trace, struct tb_recording *recording,
 		return -ENOMEM;
 	selected = &recording->selections[at];
 	selected->ticks = walk->ticks;
-	selected->order = recording->selections_told++;
+	selected->order = recording->next_selection++;
 	selected->first = selection->first;
 	selected->count = count;
 	selected->bits = malloc(bytes + 1);

@@ -125,7 +125,7 @@ struct tb_recording {
 	struct tb_threads_lost threads_lost;
 	struct tb_selected *selections;	/* in order of time */
 	size_t   nr_selections, room_selections;
-	uint64_t selections_told;
+	uint64_t next_selection;
 	bool     selections_disordered;	/* to be sorted */
 	struct tb_symbol_at *symbols;	/* runs, each by address */
 	size_t   nr_symbols, room_symbols;
@@ -336,7 +336,7 @@ int tb_durable_read(struct tb_trace *trace, struct tb_recording *recording);
 /* Read one more block of a followed trace */
 int tb_durable_block(struct tb_trace *trace, struct tb_recording *recording,
 		     const struct tb_block *block);
-/* Sort what all blocks, rolling ones included, have told */
+/* Sort the notes of all blocks, rolling ones included */
 int tb_durable_finish(struct tb_trace *trace, struct tb_recording *recording);
 void tb_durable_free(struct tb_recording *recording);
 

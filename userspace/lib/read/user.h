@@ -76,8 +76,8 @@ struct tb_sequence {
 	size_t room_pieces, room_holes;
 };
 
-/* struct tb_told - a name that a program told, sorted by @key and order of telling */
-struct tb_told {
+/* struct tb_program_name - a name that a program recorded; sorted by @key, then by order */
+struct tb_program_name {
 	uint64_t key;		/* producer << 32 | id */
 	uint64_t ticks;
 	size_t   order;
@@ -97,7 +97,7 @@ struct tb_users {
 	size_t nr_holes, room_holes;
 	struct tb_sequence *sequences;
 	size_t nr_sequences, room_sequences;
-	struct tb_told *names;
+	struct tb_program_name *names;
 	size_t nr_names, room_names;
 	uint64_t end;
 	bool     overwrote;
@@ -204,7 +204,7 @@ bool tb_numbers_piece(struct tb_numbers *numbers, const struct tb_users *users,
 
 /* ---- user_name.c ---- */
 
-int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
+int tb_names_add(struct tb_users *users, uint32_t producer, uint64_t ticks,
 		  const struct tb_record *record, const struct tb_record *head);
 void tb_names_sort(struct tb_users *users);
 /* NULL: the trace does not have the name */

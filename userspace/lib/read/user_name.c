@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names that programs have told, by number.
+ * Names that programs have recorded, by number.
  *
- * A name has no time: one writer tells it and others use its number, perhaps in a piece that the
+ * A name has no time: one writer records it and others use its number, perhaps in a piece that the
  * kernel took before.  So a number means the same in all of a recording, and all names are known
  * before the first record is shown.  Correct programs use no number twice; if one does, the name
- * told last counts.
+ * recorded last counts.
  *
  * The table is sorted, not hashed: programs choose the numbers, and could make look-ups in a hash
  * table slow.
@@ -19,11 +19,11 @@ static uint64_t key_of(uint32_t producer, uint32_t id)
 	return (uint64_t)producer << 32 | id;
 }
 
-int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
+int tb_names_add(struct tb_users *users, uint32_t producer, uint64_t ticks,
 		  const struct tb_record *record, const struct tb_record *head)
 {
 	size_t length = head->time & 0xffff;
-	struct tb_told *told;
+	struct tb_program_name *name;
 	char *text;
 
 	if (!head->id)
@@ -31,13 +31,13 @@ int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
 	if (length > head->bytes - sizeof(*record))
 		length = head->bytes - sizeof(*record);
 	if (tb_array_grow(&users->names, &users->room_names, users->nr_names,
-			  sizeof(*told)))
+			  sizeof(*name)))
 		return -ENOMEM;
 	text = strndup((const char *)(record + 1), length);
 	if (!text)
 		return -ENOMEM;
-	told = &users->names[users->nr_names];
-	*told = (struct tb_told) {
+	name = &users->names[users->nr_names];
+	*name = (struct tb_program_name) {
 		.key = key_of(producer, head->id),
 		.ticks = ticks,
 		.order = users->nr_names++,
@@ -54,7 +54,7 @@ int tb_names_tell(struct tb_users *users, uint32_t producer, uint64_t ticks,
 
 static int compare(const void *a, const void *b)
 {
-	const struct tb_told *first = a, *second = b;
+	const struct tb_program_name *first = a, *second = b;
 
 	if (first->key != second->key)
 		return first->key < second->key ? -1 : 1;
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
 /* Sort, and keep only the last name of each number */
 void tb_names_sort(struct tb_users *users)
 {
-	struct tb_told *names = users->names;
+	struct tb_program_name *names = users->names;
 	size_t i, kept = 0;
 
 	if (!users->nr_names)

@@ -393,7 +393,7 @@ static int count_records(struct tb_users *users, struct tb_user_writer *accounti
 		at += head.bytes;
 		if (head.type == TB_REC_NAME) {
 			accounting->names++;
-			if (tb_names_tell(users, accounting->producer, piece->ticks,
+			if (tb_names_add(users, accounting->producer, piece->ticks,
 					  record, &head))
 				return -ENOMEM;
 		} else if (!tb_record_shows(&head)) {

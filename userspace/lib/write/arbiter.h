@@ -206,7 +206,7 @@ enum {
  * @retell: names may have been lost with a chunk
  * @forked: it belongs to the parent process
  * The other members are protected by the lock @commit:
- * @told_kernel: TB_PIOC_WRITER was called
+ * @kernel_knows: TB_PIOC_WRITER was called
  * @leaving: destroyed; freed when its last chunk is answered
  * @next_sent: for POOL_OWN: serial number of the next chunk to send
  * @extra: for POOL_OWN: number of scraped pieces; the kernel's chunk numbers are higher by this
@@ -236,7 +236,7 @@ struct writer {
 	uint32_t retell;
 	uint32_t forked;
 
-	uint32_t told_kernel;
+	uint32_t kernel_knows;
 	uint32_t leaving;
 	uint32_t next_sent;
 	uint32_t extra;
@@ -444,7 +444,7 @@ void tb_patches_make(struct tb_arbiter *arbiter);
 void tb_patch_add(struct tb_arbiter *arbiter, const struct patch *patch);
 void tb_patches_apply(struct tb_arbiter *arbiter);
 uint32_t tb_patches_list(struct tb_arbiter *arbiter, struct tb_patch *list);
-void tb_patches_told(struct tb_arbiter *arbiter);
+void tb_patches_sent(struct tb_arbiter *arbiter);
 
 /* category.c */
 uint32_t tb_name_id(struct tb_name *name);

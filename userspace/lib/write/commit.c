@@ -25,7 +25,7 @@ int tb_commit_register(struct tb_arbiter *arbiter, struct writer *w)
 	};
 	int result;
 
-	if (w->told_kernel)
+	if (w->kernel_knows)
 		return 0;
 	if (w->source == TARGET_RESERVED)
 		request.target = (uint16_t)arbiter->reservations[w->reservation].target;
@@ -36,7 +36,7 @@ int tb_commit_register(struct tb_arbiter *arbiter, struct writer *w)
 		request.flags = TB_WRITER_NO_THREAD;
 		result = arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
 	}
-	w->told_kernel = result >= 0;
+	w->kernel_knows = result >= 0;
 	return result;
 }
 
@@ -45,7 +45,7 @@ void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *w)
 {
 	struct tb_writer_req request = { .writer = (uint16_t)w->id, .flags = TB_WRITER_GONE };
 
-	if (w->told_kernel && shared_get(&arbiter->bound))
+	if (w->kernel_knows && shared_get(&arbiter->bound))
 		arbiter->endpoint->ops->writer(arbiter->endpoint, &request);
 	shared_set(&arbiter->writers[w->id], NULL);
 	/* release: the slot of writers[], to the thread that gets the id */
@@ -448,7 +448,7 @@ int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 		if (patches || flush)
 			result = call_kernel(arbiter, 0, patches, flush);
 		if (!result && patches)
-			tb_patches_told(arbiter);
+			tb_patches_sent(arbiter);
 	}
 	shared_set(&arbiter->last_commit, arbiter->endpoint->ops->now_us(arbiter->endpoint));
 	return result;

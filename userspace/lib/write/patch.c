@@ -108,7 +108,7 @@ uint32_t tb_patches_list(struct tb_arbiter *arbiter, struct tb_patch *list)
 		struct patch *patch = &arbiter->patches[arbiter->pending[i]];
 		struct writer *w = arbiter->writers[OWNER_WRITER(patch->owner)];
 		uint32_t serial = OWNER_SERIAL(patch->owner), id = serial, shift = 0;
-		bool known = w && w->told_kernel;
+		bool known = w && w->kernel_knows;
 
 		arbiter->pending[left++] = arbiter->pending[i];
 		if (shared_get(&note_of(arbiter, patch->handle)->owner) == patch->owner)
@@ -138,7 +138,7 @@ uint32_t tb_patches_list(struct tb_arbiter *arbiter, struct tb_patch *list)
 }
 
 /* The kernel has received the listed patches: free them */
-void tb_patches_told(struct tb_arbiter *arbiter)
+void tb_patches_sent(struct tb_arbiter *arbiter)
 {
 	uint32_t i, left = 0;
 

@@ -261,9 +261,9 @@ static uint32_t name_bytes(const struct writer *w, const char *text)
 	return (uint32_t)sizeof(struct tb_record) + (name_length(w, text) + 7) / 8 * 8;
 }
 
-static bool is_told(const struct writer *w, uint32_t id)
+static bool is_recorded(const struct writer *w, uint32_t id)
 {
-	return w->pub.told[id % TB_WRITER_TOLD] == (w->pub.epoch | id);
+	return w->pub.recorded[id % TB_WRITER_NAMES] == (w->pub.epoch | id);
 }
 
 /* Record a name in the chunk, which has room for it */
@@ -273,7 +273,7 @@ static void record_name(struct writer *w, const char *text, uint32_t id, uint32_
 	uint32_t length = name_length(w, text), bytes = name_bytes(w, text);
 	struct tb_record *record;
 
-	if (is_told(w, id))
+	if (is_recorded(w, id))
 		return;
 	record = (struct tb_record *)((unsigned char *)(w->pub.chunk + 1) +
 				      TB_PUBLISHED_BYTES(w->pub.published));
@@ -287,7 +287,7 @@ static void record_name(struct writer *w, const char *text, uint32_t id, uint32_
 	memcpy(record + 1, text, length);
 	/* tb_record_end() of the record that needs it publishes it, too */
 	w->pub.published += TB_PUBLISHED(bytes, 1);
-	w->pub.told[id % TB_WRITER_TOLD] = w->pub.epoch | id;
+	w->pub.recorded[id % TB_WRITER_NAMES] = w->pub.epoch | id;
 }
 
 static uint32_t category_id(const struct tb_name *name)
@@ -304,7 +304,7 @@ struct pending_names {
  * Find the names that must be recorded, and return their size; without a chunk, all names.
  *
  * To be called before the first one is recorded: recording a name may remove another name of the
- * same record from told[], although that one is in the trace.
+ * same record from recorded[], although that one is in the trace.
  */
 static uint32_t find_pending_names(const struct writer *w, struct tb_name *const *names,
 				   unsigned int count, struct pending_names *pending)
@@ -316,11 +316,11 @@ static uint32_t find_pending_names(const struct writer *w, struct tb_name *const
 	for (i = 0; i < count; i++) {
 		uint32_t category = category_id(names[i]);
 
-		if (w->pub.chunk && is_told(w, names[i]->id))
+		if (w->pub.chunk && is_recorded(w, names[i]->id))
 			continue;
 		pending->names |= 1ull << i;
 		bytes += name_bytes(w, names[i]->text);
-		if (category && !(w->pub.chunk && is_told(w, category))) {
+		if (category && !(w->pub.chunk && is_recorded(w, category))) {
 			pending->categories |= 1ull << i;
 			bytes += name_bytes(w, names[i]->category->name);
 		}
@@ -329,7 +329,7 @@ static uint32_t find_pending_names(const struct writer *w, struct tb_name *const
 }
 
 /*
- * Reserve room for a record of @bytes in a chunk, after recording all @names that are not told yet.
+ * Reserve room for a record of @bytes in a chunk, after all @names that are not recorded yet.
  * The writer is busy.  NULL: the record is not wanted, or lost.
  */
 static struct tb_record *reserve_record(struct writer *w, struct tb_name *const *names,

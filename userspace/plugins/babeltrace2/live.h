@@ -61,7 +61,7 @@ struct live {
 	struct live_writer *writers;
 	size_t   nr_writers, room_writers;
 	uint64_t until;
-	bool     told;			/* that there is nothing more up to then */
+	bool     idle_sent;		/* a message said that no more events come up to @until */
 	bool     no_memory;
 };
 

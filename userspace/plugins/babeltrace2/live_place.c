@@ -247,9 +247,9 @@ int live_tell(struct live *live, struct bs_messages *messages, const struct tb_t
 	int result;
 
 	/* at the end the streams' ends tell */
-	if (live->told || live->until == UINT64_MAX)
+	if (live->idle_sent || live->until == UINT64_MAX)
 		return 0;
-	live->told = true;
+	live->idle_sent = true;
 	result = bs_messages_idle(messages, tb_trace_ns(trace, live->until, TB_TIME_MONOTONIC));
 	return result < 0 ? result : 1;
 }
@@ -259,7 +259,7 @@ void live_settle(struct live *live)
 	struct live_ring *ring;
 	size_t i;
 
-	live->told = false;
+	live->idle_sent = false;
 	for (i = 0; i < live->nr_rings; i++) {
 		ring = &live->rings[i];
 		if (!ring->news)

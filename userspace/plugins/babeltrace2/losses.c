@@ -199,7 +199,7 @@ void bs_streams_reset(struct bs_streams *streams)
 		stream = &streams->list[i];
 		bt_packet_put_ref(stream->packet);
 		stream->packet = NULL;
-		stream->told = stream->inside = false;
+		stream->opened = stream->inside = false;
 		stream->nr_spans = stream->at = 0;
 		stream->first = UINT64_MAX;
 		stream->last = 0;

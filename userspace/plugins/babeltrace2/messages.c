@@ -270,9 +270,9 @@ static int step_time(struct bs_messages *messages)
 
 static int stream_begin(struct bs_messages *messages, struct bs_stream *stream)
 {
-	if (stream->told)
+	if (stream->opened)
 		return 0;
-	stream->told = true;
+	stream->opened = true;
 	if (!stream->stream)
 		stream->stream = bs_model_stream(messages->model, stream->kind,
 						 stream->cpu);

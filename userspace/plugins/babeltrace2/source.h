@@ -176,7 +176,7 @@ struct bs_span {
  * struct bs_stream - a stream as the messages come by
  * @packet: the one that is open
  * @in_packet: events in it
- * @told: the stream's beginning was
+ * @opened: its beginning message was sent
  * @spans: losses, in order, none beginning before the one before it ended
  * @at: the next of them; @inside: it has begun
  * @first, @last: times of its first and last event or loss
@@ -187,7 +187,7 @@ struct bs_stream {
 	bt_stream   *stream;
 	bt_packet   *packet;
 	uint32_t     in_packet;
-	bool         told;
+	bool         opened;
 	bool         inside;
 	struct bs_span *spans;
 	size_t       nr_spans, room_spans, at;

@@ -158,22 +158,22 @@ int choice_enable(struct tb_device *device, const struct choice *choice);
 int choice_disable(struct tb_device *device, const struct choice *choice);
 
 /**
- * struct made - compiled rules; free them with made_free()
+ * struct compiled_rules - compiled rules; free them with compiled_rules_free()
  * @rules: a rule for each event that has one
  * @codes: the tests of each rule
  */
-struct made {
+struct compiled_rules {
 	struct tb_rule *rules;
 	struct tb_filter_code **codes;
 	size_t count;
 };
 
 /* For a trigger: put the patterns, in the kernel's form, into @text, and the filters of its events
- * into @made.  Complains, EXIT_* */
+ * into @compiled.  Complains, EXIT_* */
 int choice_trigger(struct tb_device *device, const struct command *command,
 		   const struct choice *choice, char *text, size_t size,
-		   struct made *made);
-void made_free(struct made *made);
+		   struct compiled_rules *compiled);
+void compiled_rules_free(struct compiled_rules *compiled);
 
 bool choice_stacks(const struct choice *choice);
 bool choice_user_stacks(const struct choice *choice);

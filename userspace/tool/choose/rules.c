@@ -108,22 +108,22 @@ static bool wants_tests(const struct choice *choice, const struct target *target
 
 /* ---- rules ---- */
 
-void made_free(struct made *made)
+void compiled_rules_free(struct compiled_rules *compiled)
 {
 	size_t i;
 
-	for (i = 0; i < made->count; i++)
-		free(made->codes[i]);
-	free(made->codes);
-	free(made->rules);
-	memset(made, 0, sizeof(*made));
+	for (i = 0; i < compiled->count; i++)
+		free(compiled->codes[i]);
+	free(compiled->codes);
+	free(compiled->rules);
+	memset(compiled, 0, sizeof(*compiled));
 }
 
 static int add_rule(struct tb_device *device, const struct choice *choice,
-		    const struct target *target, struct made *made)
+		    const struct target *target, struct compiled_rules *compiled)
 {
 	const struct item *item = target->item;
-	struct tb_rule *rule = &made->rules[made->count];
+	struct tb_rule *rule = &compiled->rules[compiled->count];
 	struct tb_filter_code *code;
 	struct tb_format *format;
 	int result, status;
@@ -138,7 +138,7 @@ static int add_rule(struct tb_device *device, const struct choice *choice,
 	code = calloc(1, sizeof(*code));
 	if (!code)
 		return complain("out of memory");
-	made->codes[made->count++] = code;
+	compiled->codes[compiled->count++] = code;
 	if (!wants_tests(choice, target))
 		return EXIT_FINE;
 	result = tb_device_format(device, target->index, &format);
@@ -166,21 +166,21 @@ static bool wants_rule(const struct choice *choice, const struct target *target)
 }
 
 static int make_rules(struct tb_device *device, const struct choice *choice,
-		      const struct targets *targets, struct made *made)
+		      const struct targets *targets, struct compiled_rules *compiled)
 {
 	const struct target *target;
 	int status = EXIT_FINE;
 	size_t i;
 
-	memset(made, 0, sizeof(*made));
-	made->rules = calloc(targets->count + 1, sizeof(*made->rules));
-	made->codes = calloc(targets->count + 1, sizeof(*made->codes));
-	if (!made->rules || !made->codes)
+	memset(compiled, 0, sizeof(*compiled));
+	compiled->rules = calloc(targets->count + 1, sizeof(*compiled->rules));
+	compiled->codes = calloc(targets->count + 1, sizeof(*compiled->codes));
+	if (!compiled->rules || !compiled->codes)
 		return complain("out of memory");
 	for (i = 0; i < targets->count && !status; i++) {
 		target = &targets->list[i];
 		if (target->item && wants_rule(choice, target))
-			status = add_rule(device, choice, target, made);
+			status = add_rule(device, choice, target, compiled);
 	}
 	return status;
 }
@@ -222,16 +222,16 @@ static const struct target *target_at(const struct targets *targets,
 }
 
 static int set_rules(struct tb_device *device, const struct targets *targets,
-		     struct made *made)
+		     struct compiled_rules *compiled)
 {
 	size_t i;
 	int result;
 
-	for (i = 0; i < made->count; i++) {
-		result = tb_device_rule(device, &made->rules[i]);
+	for (i = 0; i < compiled->count; i++) {
+		result = tb_device_rule(device, &compiled->rules[i]);
 		if (result < 0)
-			return rule_failed(target_at(targets, made->rules[i].index),
-					   &made->rules[i], result);
+			return rule_failed(target_at(targets, compiled->rules[i].index),
+					   &compiled->rules[i], result);
 	}
 	return EXIT_FINE;
 }
@@ -295,23 +295,23 @@ static int select_targets(struct tb_device *device, const struct choice *choice,
 }
 
 static int choice_prepare(struct tb_device *device, const struct choice *choice,
-			  struct targets *targets, struct made *made)
+			  struct targets *targets, struct compiled_rules *compiled)
 {
 	int status = targets_read(device, targets);
 
-	memset(made, 0, sizeof(*made));
+	memset(compiled, 0, sizeof(*compiled));
 	if (!status)
 		status = targets_choose(device, targets, choice);
 	if (!status)
-		status = make_rules(device, choice, targets, made);
+		status = make_rules(device, choice, targets, compiled);
 	return status;
 }
 
 int choice_set(struct tb_device *device, const struct choice *choice)
 {
 	struct targets targets;
-	struct made made;
-	int status = choice_prepare(device, choice, &targets, &made);
+	struct compiled_rules compiled;
+	int status = choice_prepare(device, choice, &targets, &compiled);
 
 	if (!status) {
 		tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT,
@@ -319,7 +319,7 @@ int choice_set(struct tb_device *device, const struct choice *choice)
 		tb_device_no_rules(device);
 		/* ignore errors: a module without categories has chosen none */
 		tb_device_category(device, TB_CATEGORY_CLEAR, NULL);
-		status = set_rules(device, &targets, &made);
+		status = set_rules(device, &targets, &compiled);
 		if (!status)
 			status = select_targets(device, choice, &targets,
 						TB_SELECT_ENABLE);
@@ -335,7 +335,7 @@ int choice_set(struct tb_device *device, const struct choice *choice)
 			quota_close(device);
 		}
 	}
-	made_free(&made);
+	compiled_rules_free(&compiled);
 	targets_free(&targets);
 	return status;
 }
@@ -343,8 +343,8 @@ int choice_set(struct tb_device *device, const struct choice *choice)
 int choice_enable(struct tb_device *device, const struct choice *choice)
 {
 	struct targets targets;
-	struct made made;
-	int status = choice_prepare(device, choice, &targets, &made);
+	struct compiled_rules compiled;
+	int status = choice_prepare(device, choice, &targets, &compiled);
 	bool unfinished = !status;
 	size_t i;
 
@@ -352,7 +352,7 @@ int choice_enable(struct tb_device *device, const struct choice *choice)
 		if (targets.list[i].item && !wants_rule(choice, &targets.list[i]))
 			clear_rule(device, &targets.list[i]);
 	if (!status)
-		status = set_rules(device, &targets, &made);
+		status = set_rules(device, &targets, &compiled);
 	if (!status)
 		status = select_targets(device, choice, &targets,
 					TB_SELECT_ENABLE);
@@ -365,7 +365,7 @@ int choice_enable(struct tb_device *device, const struct choice *choice)
 		if (targets.list[i].item &&
 		    !(targets.list[i].info.flags & TB_INFO_ENABLED))
 			clear_rule(device, &targets.list[i]);
-	made_free(&made);
+	compiled_rules_free(&compiled);
 	targets_free(&targets);
 	return status;
 }
@@ -427,24 +427,24 @@ static int trigger_patterns(const struct choice *choice,
 }
 
 /* Drop rules without tests: events without a rule always trigger */
-static void drop_empty(struct made *made)
+static void drop_empty(struct compiled_rules *compiled)
 {
 	size_t i, kept = 0;
 
-	for (i = 0; i < made->count; i++) {
-		if (made->rules[i].nr_tests) {
-			made->rules[kept] = made->rules[i];
-			made->codes[kept++] = made->codes[i];
+	for (i = 0; i < compiled->count; i++) {
+		if (compiled->rules[i].nr_tests) {
+			compiled->rules[kept] = compiled->rules[i];
+			compiled->codes[kept++] = compiled->codes[i];
 		} else {
-			free(made->codes[i]);
+			free(compiled->codes[i]);
 		}
 	}
-	made->count = kept;
+	compiled->count = kept;
 }
 
 int choice_trigger(struct tb_device *device, const struct command *command,
 		   const struct choice *choice, char *text, size_t size,
-		   struct made *made)
+		   struct compiled_rules *compiled)
 {
 	struct choice wide = *choice;
 	struct targets targets;
@@ -452,7 +452,7 @@ int choice_trigger(struct tb_device *device, const struct command *command,
 	size_t i;
 	int status;
 
-	memset(made, 0, sizeof(*made));
+	memset(compiled, 0, sizeof(*compiled));
 	for (i = 0; i < choice->count; i++) {
 		item = &choice->items[i];
 		if (item->users)
@@ -463,8 +463,8 @@ int choice_trigger(struct tb_device *device, const struct command *command,
 			return misused(command, "'%s': a trigger takes nothing but a filter",
 				       item->pattern);
 	}
-	status = choice_prepare(device, &wide, &targets, made);
-	drop_empty(made);
+	status = choice_prepare(device, &wide, &targets, compiled);
+	drop_empty(compiled);
 	if (!status)
 		status = trigger_patterns(choice, &targets, text, size);
 	targets_free(&targets);

@@ -34,7 +34,7 @@ struct arm {
 
 	struct tb_device *device;
 	char text[PATTERN_ROOM];	/* the patterns, in the kernel's form */
-	struct made made;		/* the compiled filters */
+	struct compiled_rules compiled;		/* the compiled filters */
 	int signals;
 	uint32_t taken;
 };
@@ -83,20 +83,20 @@ static int arm_failed(const struct arm *arm, int result, uint32_t bad)
 		return complain("another program has armed a trigger already");
 	case E2BIG:
 		if (arm->post_ms && tb_device_arm_within(arm->device, arm->text, arm->post, 0,
-							 arm->made.rules,
-							 (unsigned int)arm->made.count,
+							 arm->compiled.rules,
+							 (unsigned int)arm->compiled.count,
 							 NULL) >= 0) {
 			tb_device_disarm(arm->device);
 			return complain("the module has no --post-time: install module and tools of the same release, or use --post-time none");
 		}
 		return complain("these are more than 64 events: name them more exactly");
 	case EINVAL:
-		if (arm->made.count && bad < arm->made.count &&
+		if (arm->compiled.count && bad < arm->compiled.count &&
 		    tb_device_query(arm->device, &query) >= 0 &&
 		    query.state == TB_STATE_RUNNING &&
 		    query.mode == TB_MODE_CIRCULAR)
 			return complain("the module does not take test %u of filter %u",
-					arm->made.rules[bad].bad + 1, bad + 1);
+					arm->compiled.rules[bad].bad + 1, bad + 1);
 		return complain("no circular recording is running: 'tracebuf start -m circular' starts one");
 	}
 	return complain("cannot arm: %s", strerror(-result));
@@ -212,7 +212,7 @@ static int arm_go(struct arm *arm)
 	if (!status)
 		status = choice_trigger(arm->device, &cmd_arm, &arm->choice,
 					arm->text, sizeof(arm->text),
-					&arm->made);
+					&arm->compiled);
 	if (status)
 		return status;
 	arm->signals = catch_signals();
@@ -220,8 +220,8 @@ static int arm_go(struct arm *arm)
 		return complain("signals: %s", strerror(-arm->signals));
 	while (!status && !ended && arm->taken < arm->count) {
 		result = tb_device_arm_within(arm->device, arm->text, arm->post,
-					      arm->post_ms, arm->made.rules,
-					      (unsigned int)arm->made.count, &bad);
+					      arm->post_ms, arm->compiled.rules,
+					      (unsigned int)arm->compiled.count, &bad);
 		if (result < 0)
 			return arm_failed(arm, result, bad);
 		if (!arm->taken)
@@ -301,7 +301,7 @@ static int arm_run(int argc, char **argv)
 	struct arm arm = { .post = 50, .post_ms = 2000, .count = 1, .signals = -1 };
 	int status = arm_with(argc, argv, &arm);
 
-	made_free(&arm.made);
+	compiled_rules_free(&arm.compiled);
 	choice_free(&arm.choice);
 	return status;
 }

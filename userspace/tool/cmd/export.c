@@ -102,11 +102,11 @@ const struct command cmd_export = {
 
 /* ---- selecting events ---- */
 
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int number)
 {
-	told_to_stop = number;
+	stop_signal = number;
 }
 
 /* A second signal ends the program at once */
@@ -214,7 +214,7 @@ static int next_wanted(void *context, struct tb_cursor *cursor,
 	if (result)
 		return result;
 	do {
-		if (told_to_stop)
+		if (stop_signal)
 			return -EINTR;
 		result = next_event(cursor, view);
 		if (result > 0 && selection_over(walk->selection, view))
@@ -302,7 +302,7 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		.wanted = job->selection.wanted,
 		.next = next_wanted,
 		.over = walk_over,
-		.told_to_stop = &told_to_stop,
+		.stop_signal = &stop_signal,
 		.context = &walk,
 		.symbols = &job->symbols,
 		.why = job->why ? &job->why_threads : NULL,
@@ -329,8 +329,8 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 	walk_end(&walk);
 	if (result < 0) {
 		output_drop(&output);
-		if (told_to_stop)
-			return complain("%s: not written: told to stop",
+		if (stop_signal)
+			return complain("%s: not written: stopped by a signal",
 					job->output);
 		return complain("%s: %s", job->output,
 				text[0] ? text : strerror(-result));

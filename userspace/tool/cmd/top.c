@@ -64,7 +64,7 @@ struct top_job {
 
 static void stop(int number)
 {
-	top_told_to_stop = number;
+	top_stop_signal = number;
 }
 
 /* Without SA_RESTART, so that a signal interrupts whatever waits */
@@ -98,8 +98,8 @@ static int next_round(struct top_job *job, struct top_sampler *sampler,
 	do {
 		result = top_source_read(&job->source, monotonic_ns() +
 					 (uint64_t)(job->look.interval * 1e9));
-	} while (!result && job->source.more && !top_told_to_stop);
-	if (result < 0 || top_told_to_stop)
+	} while (!result && job->source.more && !top_stop_signal);
+	if (result < 0 || top_stop_signal)
 		return result;
 	result = top_sample(sampler, &job->source, picture);
 	if (result < 0)
@@ -119,7 +119,7 @@ static int top_batch(struct top_job *job)
 
 	if (!result)
 		result = top_sample(&sampler, &job->source, NULL);
-	for (round = 0; !result && !top_told_to_stop && !job->source.ended &&
+	for (round = 0; !result && !top_stop_signal && !job->source.ended &&
 			(!job->rounds || round < job->rounds); round++)
 		result = next_round(job, &sampler, &picture, !round);
 	top_sampler_free(&sampler);

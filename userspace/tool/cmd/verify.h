@@ -27,7 +27,7 @@ struct ring {
 	struct tb_block last;		/* header of the last block; magic 0: none in this file */
 	uint64_t gap_overwritten, gap_dropped;	/* sums of the gap slots */
 	uint64_t gaps;
-	bool     untold;		/* a later block must count the missing blocks */
+	bool     unreported;		/* a later block must count the missing blocks */
 	struct tb_part before;		/* counts of the files before this one; zero: none */
 	bool     continues;		/* the recording goes on in the next file */
 };

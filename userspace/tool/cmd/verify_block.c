@@ -212,13 +212,13 @@ static void verify_gap(struct verify *verify, struct ring *ring)
 		       ring->overwritten, ring->dropped,
 		       (uint64_t)block->overwritten, (uint64_t)block->dropped,
 		       (uint64_t)gap->overwritten, (uint64_t)gap->dropped);
-	ring->untold |= ordered && (ring->seen || whole) &&
+	ring->unreported |= ordered && (ring->seen || whole) &&
 			block->sequence != (ring->seen ? ring->sequence + 1 : 0);
-	if (ring->untold && !gap->overwritten && !(block->flags & TB_BLOCK_UNSETTLED))
+	if (ring->unreported && !gap->overwritten && !(block->flags & TB_BLOCK_UNSETTLED))
 		verify_broken(verify, verify->offset, "the block before it is missing, and nothing says that it was overwritten (last seen: %s%" PRIu64 ")",
 		       ring->seen ? "" : "none, ", ring->sequence);
 	if (gap->overwritten || !(block->flags & TB_BLOCK_UNSETTLED))
-		ring->untold = false;
+		ring->unreported = false;
 	ring->gaps += gap->overwritten || gap->dropped;
 	ring->gap_overwritten += gap->overwritten;
 	ring->gap_dropped += gap->dropped;

@@ -112,7 +112,7 @@ void verify_totals(struct verify *verify, unsigned int cpu)
 		       cpu, (uint64_t)totals->overwritten,
 		       (uint64_t)totals->dropped, ring->overwritten,
 		       ring->dropped);
-	if (ring->untold && totals->overwritten == ring->overwritten)
+	if (ring->unreported && totals->overwritten == ring->overwritten)
 		verify_broken(verify, 0, "CPU %u: blocks are missing, and not even the totals say that they were overwritten",
 		       cpu);
 	if (ring->seen && (ring->sequence >= totals->blocks ||
@@ -231,7 +231,7 @@ static void summary_ring(struct verify *verify, unsigned int cpu)
 	else
 		printf("  open: no totals (not stopped, or cut): nothing tells what came after its last block\n");
 	verify->open += !known;
-	if (ring->untold && !known)
+	if (ring->unreported && !known)
 		printf("      more were overwritten than that: blocks are missing whose events a later block would have counted\n");
 	summary_tail(verify, cpu);
 }

@@ -248,7 +248,7 @@ static bool wait_for_report(const struct ctf *ctf, int in)
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaddset(&caught, signals[i]);
 	sigprocmask(SIG_BLOCK, &caught, &before);
-	while (!heard && !(ctf->options->told_to_stop && *ctf->options->told_to_stop))
+	while (!heard && !(ctf->options->stop_signal && *ctf->options->stop_signal))
 		heard = ppoll(&poll, 1, NULL, &before) > 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return heard;

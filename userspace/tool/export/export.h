@@ -30,7 +30,7 @@ struct why_threads;
  * @next: see tb_export_next()
  * @over: an exporter that reads the trace in another process calls it in this one, with the state
  *	of its cursor at the end: a damaged block, or NULL; the number of uncommitted elements
- * @told_to_stop: not zero after a signal that ends the command
+ * @stop_signal: not zero after a signal that ends the command
  * @context: for @next, @over
  * @symbols: names for functions, for formats that show events as text; NULL: none
  * @fields: formats that are text show all fields of an event
@@ -48,7 +48,7 @@ struct tb_export_options {
 		    struct tb_view *view);
 	void (*over)(void *context, const struct tb_error *damage,
 		     uint64_t uncommitted);
-	const volatile sig_atomic_t *told_to_stop;
+	const volatile sig_atomic_t *stop_signal;
 	void  *context;
 	struct symbols *symbols;
 	const struct why_threads *why;

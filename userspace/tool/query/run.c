@@ -153,28 +153,28 @@ static int report_trace_error(struct query *query, int error)
 
 /* ---- events that the trace lacks ---- */
 
-struct lack {
+struct missing_events {
 	struct query *query;
 	const char *sql;
 };
 
-static void note_lack(void *context, const char *table)
+static void note_missing(void *context, const char *table)
 {
-	struct lack *lack = context;
+	struct missing_events *missing = context;
 	char text[256];
 
-	if (find_word(lack->sql, table) &&
-	    query_lacks(lack->query, table, text, sizeof(text)))
+	if (find_word(missing->sql, table) &&
+	    query_lacks(missing->query, table, text, sizeof(text)))
 		note("%s has no %s recorded, which %s is made of",
-		     lack->query->file, text, table);
+		     missing->query->file, text, table);
 }
 
 /* Note the events that are missing for tables of a statement that returned no rows */
-static void note_lacks(struct query *query, const char *sql)
+static void note_all_missing(struct query *query, const char *sql)
 {
-	struct lack lack = { .query = query, .sql = sql };
+	struct missing_events missing = { .query = query, .sql = sql };
 
-	query_each_name(query, NULL, note_lack, &lack);
+	query_each_name(query, NULL, note_missing, &missing);
 }
 
 /* ---- statements ---- */
@@ -198,7 +198,7 @@ static int step(struct query *query, sqlite3_stmt *statement, const char *sql,
 		return query->db->error ? report_trace_error(query, query->db->error) :
 					  report_error(query, sql);
 	if (!count && rows)
-		note_lacks(query, sql);
+		note_all_missing(query, sql);
 	return EXIT_FINE;
 }
 

@@ -94,13 +94,13 @@ static bool asked_to_end(int signals, bool wait)
 {
 	struct pollfd poll_fd = { .fd = signals, .events = POLLIN };
 	struct signalfd_siginfo info;
-	bool told = false;
+	bool asked = false;
 
 	(void)poll(&poll_fd, 1, wait ? -1 : 0);
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
-		told |= info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ||
+		asked |= info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ||
 			info.ssi_signo == SIGHUP;
-	return told;
+	return asked;
 }
 
 void workload_end(struct workload *workload, int signals)

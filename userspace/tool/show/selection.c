@@ -395,7 +395,7 @@ int selection_note_gaps(const struct selection *selection, const struct tb_trace
 {
 	uint64_t to = tb_trace_ns(trace, selection->to_ticks, selection->base), since = to;
 	struct spans missing = { 0 };
-	const struct told_span *gap;
+	const struct gap_span *gap;
 	unsigned int cpu = 0, count = 0;
 	int result = 0;
 	size_t i;
@@ -404,7 +404,7 @@ int selection_note_gaps(const struct selection *selection, const struct tb_trace
 		result = spans_of_trace(&missing, trace, selection->base);
 	for (i = 0; i < missing.nr_own; i++) {
 		gap = &missing.own[i];
-		if (gap->first >= to || gap->told < to ||
+		if (gap->first >= to || gap->reported < to ||
 		    (selection->one_cpu && gap->cpu != selection->cpu))
 			continue;
 		count++;

@@ -23,7 +23,7 @@ void user_writers_free(struct user_writers *writers)
 	memset(writers, 0, sizeof(*writers));
 }
 
-void user_slices_say(uint64_t unmatched, uint64_t deep, uint64_t many)
+void user_slices_note(uint64_t unmatched, uint64_t deep, uint64_t many)
 {
 	if (unmatched)
 		fprintf(stderr, "%" PRIu64 " ends of slices had no beginning: left out\n",

@@ -54,7 +54,7 @@ struct user_writers {
 void user_writers_free(struct user_writers *writers);
 
 /* Report the counts of struct user_writers on standard error */
-void user_slices_say(uint64_t unmatched, uint64_t deep, uint64_t many);
+void user_slices_note(uint64_t unmatched, uint64_t deep, uint64_t many);
 
 /* Find or add the writer of @record, number @record->writer; NULL: ENOMEM */
 struct user_writer *user_writer_of(struct user_writers *writers,

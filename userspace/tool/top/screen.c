@@ -409,7 +409,7 @@ static int watch(struct screen *screen, uint32_t rounds)
 	int result = 0;
 
 	draw(screen);
-	while (!result && !screen->quit && !top_told_to_stop &&
+	while (!result && !screen->quit && !top_stop_signal &&
 	       !(screen->source->ended && !screen->source->input) &&
 	       !hung_up(screen, screen->source->ended ? LOOK_NS / 1000000 : 0)) {
 		due = begun + (uint64_t)(screen->look->interval * 1e9);

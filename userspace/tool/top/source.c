@@ -16,7 +16,7 @@
 #include "tool/command/command.h"
 #include "tool/device/device.h"
 
-volatile sig_atomic_t top_told_to_stop;
+volatile sig_atomic_t top_stop_signal;
 
 #define STEPS 512			/* events between two reads of the clock */
 #define TASKS_MOST 16384		/* tasks, also ended ones, before top_source_renew() */
@@ -233,7 +233,7 @@ int top_source_read(struct top_source *source, uint64_t until)
 	int result = 1;
 	uint64_t now;
 
-	while (!source->ended && !top_told_to_stop) {
+	while (!source->ended && !top_stop_signal) {
 		if (result == 1 && ++steps % STEPS) {
 			result = take_one(source);
 			if (result == 1)

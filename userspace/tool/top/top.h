@@ -224,6 +224,6 @@ bool top_sort_by(struct top_look *look, const char *name);
 int top_screen(struct top_source *source, struct top_look *look, uint32_t rounds);
 
 /* Not zero after a signal that ends the command (cmd/top.c sets it) */
-extern volatile sig_atomic_t top_told_to_stop;
+extern volatile sig_atomic_t top_stop_signal;
 
 #endif /* TRACEBUF_TOP_H */

@@ -90,7 +90,7 @@ static int take_lost(struct export *export, const struct tb_view *view)
 static uint64_t known_until(const struct export *export, uint32_t cpu, uint64_t ns,
 			    uint64_t monotonic)
 {
-	return ns - (monotonic - spans_untold(&export->missing, cpu, monotonic));
+	return ns - (monotonic - spans_unreported(&export->missing, cpu, monotonic));
 }
 
 /* Where switches are not selected, the trace does not tell what runs on any CPU. */
@@ -215,7 +215,7 @@ static void report_left_out(const struct export *export)
 		fprintf(stderr, "%" PRIu64 " times a name was left out: FXT has room for 32767 different ones\n",
 			export->out.beyond);
 	if (export->user)
-		fxt_user_say(export->user);
+		fxt_user_note(export->user);
 	if (tb_cursor_uncommitted(export->cursor))
 		fprintf(stderr, "%" PRIu64 " events were left out: they had not been finished when the trace was taken\n",
 			tb_cursor_uncommitted(export->cursor));

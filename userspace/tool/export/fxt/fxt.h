@@ -255,7 +255,7 @@ int fxt_user_write(struct fxt_user *user, const struct tb_view *view, uint64_t n
 		   uint64_t end_ns);
 /** fxt_user_popped - fxt_popped, with the struct fxt_user as context */
 void fxt_user_popped(void *context, const struct fxt_open *open);
-/** fxt_user_say - report on standard error what was shown differently */
-void fxt_user_say(const struct fxt_user *user);
+/** fxt_user_note - report on standard error what was shown differently */
+void fxt_user_note(const struct fxt_user *user);
 
 #endif /* TRACEBUF_TOOL_EXPORT_FXT_H */

@@ -87,9 +87,9 @@ void fxt_user_close(struct fxt_user *user)
 	free(user);
 }
 
-void fxt_user_say(const struct fxt_user *user)
+void fxt_user_note(const struct fxt_user *user)
 {
-	user_slices_say(user->unmatched, user->deep, 0);
+	user_slices_note(user->unmatched, user->deep, 0);
 	if (user->cut)
 		fprintf(stderr, "%" PRIu64 " records were too long: texts cut off, arguments left out\n",
 			user->cut);

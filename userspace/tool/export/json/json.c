@@ -463,7 +463,7 @@ static int run(struct job *job, const struct tb_export_options *options)
 
 static void report_left_out(const struct json *json)
 {
-	user_slices_say(json->writers.unmatched, json->writers.deep, json->writers.many);
+	user_slices_note(json->writers.unmatched, json->writers.deep, json->writers.many);
 	if (json->no_numbers)
 		fprintf(stderr, "%" PRIu64 " values of counters were left out: they are not finite\n",
 			json->no_numbers);

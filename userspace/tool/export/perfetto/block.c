@@ -23,7 +23,7 @@
 #define MINOR_BITS	20	/* of a device number in events */
 
 struct lane {
-	bool told, busy;
+	bool described, busy;
 	uint64_t sector, sectors;
 	uint64_t doubt, begin;	/* @doubt: the first gap since the request was issued; 0: none */
 };
@@ -87,7 +87,7 @@ void pf_block_close(struct pf_block *block)
 	free(block);
 }
 
-void pf_block_say(const struct pf_block *block)
+void pf_block_note(const struct pf_block *block)
 {
 	if (block->left_out)
 		fprintf(stderr, "%" PRIu64 " requests to block devices have no slice: more than %d of one device were under way, or there are more than %d devices\n",
@@ -134,7 +134,7 @@ static void describe_lane(struct pf_block *block, const struct device *device,
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
 	packet.track_descriptor = &track;
 	pf_write_packet(block->out, PF_SEQUENCE_SYSTEM, &packet);
-	lane->told = true;
+	lane->described = true;
 }
 
 /* ---- slices ---- */
@@ -228,7 +228,7 @@ void pf_block_lost(struct pf_block *block, uint64_t ns)
 
 	for (i = 0; i < block->nr_devices; i++) {
 		lane = block->devices[i]->lanes;
-		for (; lane < block->devices[i]->lanes + LANES_MAX && lane->told; lane++)
+		for (; lane < block->devices[i]->lanes + LANES_MAX && lane->described; lane++)
 			if (lane->busy && !lane->doubt)
 				lane->doubt = ns > lane->begin ? ns : lane->begin;
 	}
@@ -295,7 +295,7 @@ int pf_block_write(struct pf_block *block, const struct tb_view *view, uint64_t 
 	lane = device ? free_lane(device) : NULL;
 	block->left_out += !lane && !result;
 	if (lane) {
-		if (!lane->told)
+		if (!lane->described)
 			describe_lane(block, device, lane);
 		*lane = (struct lane){ true, true, sector, sectors, 0, ns };
 		write_issue(block, request, view, device, lane, ns);

@@ -198,7 +198,7 @@ void pf_encode(struct pf_plans *plans, const struct tb_view *view, bool plain,
 	to = writer_start(event, plan ? plan->field : PF_EVENT_GENERIC, view->tid);
 	if (event->field == PF_EVENT_GENERIC)
 		put_name(&to, tb_view_name(view, spare));
-	if (event->field >= PF_EVENT_DESCRIBED && !plan->told)
+	if (event->field >= PF_EVENT_DESCRIBED && !plan->described)
 		pf_plan_tell(plans, plan, view->cpu);
 	for (i = 0; plan && i < plan->nr_steps; i++)
 		put_step(&to, &plan->steps[i], plans, view);

@@ -17,7 +17,7 @@
 #define NOTES_MAX	4
 
 struct track {
-	bool told;
+	bool described;
 	uint64_t until;		/* end of the last slice: slices must not overlap */
 };
 
@@ -118,9 +118,9 @@ int pf_loss_write(struct pf_losses *losses, const struct tb_view *view, uint64_t
 
 	if (!track)
 		return -ENOMEM;
-	if (!track->told)
+	if (!track->described)
 		describe_track(losses, uuid, view);
-	track->told = true;
+	track->described = true;
 	if (first < track->until)
 		first = track->until;
 	if (last < first)

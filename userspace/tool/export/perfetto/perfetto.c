@@ -231,7 +231,7 @@ static int take_event(struct export *export, const struct tb_view *view)
 static uint64_t known_until(const struct export *export, unsigned int cpu, uint64_t ns,
 			    uint64_t monotonic)
 {
-	uint64_t end = ns - (monotonic - spans_untold(&export->missing, cpu, monotonic));
+	uint64_t end = ns - (monotonic - spans_unreported(&export->missing, cpu, monotonic));
 
 	return end > export->rings[cpu].last ? end : export->rings[cpu].last;
 }
@@ -378,7 +378,7 @@ static int write_end(struct export *export)
 		result = pf_tasks_finish(export->tasks);
 	if (!result && export->options && export->options->why)
 		result = pf_why_write(&export->tracks, export->options->why,
-				      export->options->told_to_stop);
+				      export->options->stop_signal);
 	if (result)
 		return result;
 	for (cpu = 0; cpu < export->nr_rings; cpu++) {
@@ -404,12 +404,12 @@ static void report_left_out(const struct export *export)
 	if (export->cut)
 		fprintf(stderr, "%" PRIu64 " events were too long: texts cut off, fields left out\n",
 			export->cut);
-	pf_plans_say(export->plans);
+	pf_plans_note(export->plans);
 	if (export->user)
-		pf_user_say(export->user);
+		pf_user_note(export->user);
 	if (export->samples)
-		pf_samples_say(export->samples);
-	pf_block_say(export->block);
+		pf_samples_note(export->samples);
+	pf_block_note(export->block);
 	if (tb_cursor_uncommitted(export->cursor))
 		fprintf(stderr, "%" PRIu64 " events were left out: they had not been finished when the trace was taken\n",
 			tb_cursor_uncommitted(export->cursor));

@@ -183,8 +183,8 @@ struct pf_current {
 struct pf_plans *pf_plans_make(const struct tb_trace *trace, struct pf_out *out);
 void pf_plans_free(struct pf_plans *plans);
 
-/** pf_plans_say - list on standard error the fields that Perfetto's messages have no place for */
-void pf_plans_say(const struct pf_plans *plans);
+/** pf_plans_note - list on standard error the fields that Perfetto's messages have no place for */
+void pf_plans_note(const struct pf_plans *plans);
 
 /** pf_plan_is_known - does Perfetto have a message for the format number @index? */
 bool pf_plan_is_known(const struct pf_plans *plans, unsigned int index);
@@ -364,8 +364,8 @@ void pf_user_close(struct pf_user *user);
 int pf_user_write(struct pf_user *user, const struct tb_view *view,
 		  uint64_t ns, uint64_t end_ns);
 
-/** pf_user_say - report on standard error what was shown differently */
-void pf_user_say(const struct pf_user *user);
+/** pf_user_note - report on standard error what was shown differently */
+void pf_user_note(const struct pf_user *user);
 
 /* ---- stacks and counters (sample.c) ---- */
 
@@ -377,7 +377,7 @@ void pf_samples_close(struct pf_samples *samples);
 /** pf_samples_write - write stacks and counters of @view, of thread @tid of process @pid; -errno */
 int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uint64_t ns,
 		     uint32_t tid, uint32_t pid);
-void pf_samples_say(const struct pf_samples *samples);
+void pf_samples_note(const struct pf_samples *samples);
 
 /* ---- requests to block devices (block.c) ---- */
 
@@ -392,7 +392,7 @@ int pf_block_write(struct pf_block *block, const struct tb_view *view, uint64_t 
 void pf_block_lost(struct pf_block *block, uint64_t ns);
 /** pf_block_finish - the trace ends: end requests, the completion of which may be missing */
 int pf_block_finish(struct pf_block *block);
-void pf_block_say(const struct pf_block *block);
+void pf_block_note(const struct pf_block *block);
 
 /* ---- causes of waiting of threads (why.c) ---- */
 

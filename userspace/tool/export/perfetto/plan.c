@@ -171,7 +171,7 @@ void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu)
 	size_t length;
 	uint32_t i;
 
-	plan->told = true;
+	plan->described = true;
 	at = put_name(body, DESCRIPTOR_NAME, plan->format->name);
 	for (i = 0; i < plan->nr_steps; i++)
 		at = put_field(at, &plan->steps[i], i + 1);
@@ -281,7 +281,7 @@ static bool plan_make(struct pf_plan *plan, const struct tb_format *format)
 	return true;
 }
 
-void pf_plans_say(const struct pf_plans *plans)
+void pf_plans_note(const struct pf_plans *plans)
 {
 	const struct pf_plan *plan;
 	uint32_t field;

@@ -54,7 +54,7 @@ struct pf_step {
 
 struct pf_plan {
 	uint32_t field;		/* in FtraceEvent */
-	bool     told;		/* the descriptor of a described event has been written */
+	bool     described;		/* the descriptor of a described event has been written */
 	uint32_t nr_steps;
 	struct pf_step *steps;
 	uint8_t *heads;		/* of all steps */

@@ -86,7 +86,7 @@ void pf_samples_close(struct pf_samples *samples)
 	free(samples);
 }
 
-void pf_samples_say(const struct pf_samples *samples)
+void pf_samples_note(const struct pf_samples *samples)
 {
 	if (samples->left_out)
 		fprintf(stderr, "%" PRIu64 " times stacks and counters were left out: there are more than %d sets of counters\n",

@@ -29,7 +29,7 @@ struct pf_tasks {
 	const struct tb_cursor *cursor;
 	bool forks;
 	struct map newcomers;
-	struct map told;		/* threads that are written, or will be at the end */
+	struct map written;		/* threads that are written, or will be at the end */
 	size_t nr_parts;
 	const struct tb_format_field *parts[];	/* by format: the new thread of task_newtask */
 };
@@ -64,13 +64,13 @@ void pf_tasks_close(struct pf_tasks *tasks)
 	if (!tasks)
 		return;
 	map_free(&tasks->newcomers, free);
-	map_free(&tasks->told, NULL);
+	map_free(&tasks->written, NULL);
 	free(tasks);
 }
 
-static int note_told(struct pf_tasks *tasks, uint64_t tid)
+static int note_written(struct pf_tasks *tasks, uint64_t tid)
 {
-	void **slot = map_at(&tasks->told, tid);
+	void **slot = map_at(&tasks->written, tid);
 
 	if (!slot)
 		return -ENOMEM;
@@ -95,7 +95,7 @@ static int label(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns
 
 static int note_task(const struct tb_task *task, void *context)
 {
-	return task->tgid ? note_told(context, task->tid) : 0;
+	return task->tgid ? note_written(context, task->tid) : 0;
 }
 
 struct labels {
@@ -173,12 +173,12 @@ int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t
 	if (view->length < sizeof(*thread))
 		return tasks->out->error;
 	if (!(thread->flags & (TB_THREAD_FORK | TB_THREAD_NAME)) &&
-	    map_get(&tasks->told, thread->tid))
+	    map_get(&tasks->written, thread->tid))
 		return tasks->out->error;
 	task = tb_cursor_task(tasks->cursor, thread->tid);
 	if (!task)
 		return tasks->out->error;
-	if (note_told(tasks, thread->tid))
+	if (note_written(tasks, thread->tid))
 		return -ENOMEM;
 	newcomer = map_get(&tasks->newcomers, thread->tid);
 	if (thread->flags & TB_THREAD_FORK && tasks->forks)
@@ -201,7 +201,7 @@ int pf_tasks_event(struct pf_tasks *tasks, const struct tb_view *view, uint64_t 
 	if (!field || tb_field_u64(view, field, &tid))
 		return 0;
 	slot = map_at(&tasks->newcomers, tid);
-	if (!slot || note_told(tasks, tid))
+	if (!slot || note_written(tasks, tid))
 		return -ENOMEM;
 	newcomer = *slot;
 	if (newcomer && newcomer->pending) {

@@ -61,9 +61,9 @@ void pf_user_close(struct pf_user *user)
 	free(user);
 }
 
-void pf_user_say(const struct pf_user *user)
+void pf_user_note(const struct pf_user *user)
 {
-	user_slices_say(user->writers.unmatched, user->writers.deep, user->writers.many);
+	user_slices_note(user->writers.unmatched, user->writers.deep, user->writers.many);
 }
 
 /* ---- texts ---- */

@@ -276,14 +276,14 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 }
 
 /* Draw the end of a CPU as unknown if the part or the file lacks its last events */
-static void put_untold(struct timeline *t)
+static void put_unreported(struct timeline *t)
 {
 	struct row *row;
 	uint64_t since;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < t->nr_cpus && t->rows->begun; cpu++) {
-		since = spans_untold(&t->missing, cpu, t->last);
+		since = spans_unreported(&t->missing, cpu, t->last);
 		if (since >= t->last || (t->selection->one_cpu && t->selection->cpu != cpu))
 			continue;
 		row = rows_at(t->rows, ROW_LOST, cpu, 0);
@@ -512,7 +512,7 @@ int timeline_end(struct timeline *t, const struct tb_cursor *cursor, bool broken
 	t->cursor = cursor;
 	t->broken = broken && !t->left_out;
 	slices_finish(t->slices);
-	put_untold(t);
+	put_unreported(t);
 	report_users_end(&t->users, t->cut);
 	if (make_threads(t) || rows_failed(t->rows) || t->ends.failed)
 		return -ENOMEM;
