@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh - the Debian packages work in a clean system. TAP.
+# run.sh - the Debian packages work in a clean system. If this fails, a user installs them and has
+# no module, no permission to record, or files that remain after a purge. TAP.
 #
 #   run.sh [--full] [-n] [-k KERNEL] [-o DIR]
 #

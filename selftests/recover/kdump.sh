@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kdump.sh - guests crash while they record, and boot another kernel, as kdump does. That kernel
-# recovers the recording from /proc/vmcore, and from makedumpfile's copy of it. Prints KTAP.
+# kdump.sh - a kernel that kdump boots recovers the recording of a crashed one, from /proc/vmcore
+# and from makedumpfile's copy of it. If this fails, a crash dump of a server lacks the events
+# before the crash. Prints KTAP.
 #
 #   kdump.sh [-k KERNEL]... [-o DIR]
 #

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# suspend.sh - guests suspend their devices and processors while they record. Prints KTAP.
+# suspend.sh - a recording goes on when the machine suspends its devices and processors. If this
+# fails, a laptop's recording ends at a suspend, or has wrong times after it. Prints KTAP.
 #
 #   suspend.sh [-k KERNEL]... [-o DIR]
 #

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-The unit tests of filters and of user-space writers catch broken code: otherwise a green run says
-nothing.
+The unit tests of filters and of user-space writers catch broken code. If this fails, those tests
+pass with a fault that drops a user's events, or loses a program's records.
 
 Applies each entry of filter_mutants.txt and chunk_mutants.txt to a copy of its file, builds the
 tests that compile that file and runs them until one fails.  Prints a KTAP result for each mutant:

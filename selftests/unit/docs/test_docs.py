@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Links in the docs lead somewhere, and every command in them works, or says why no test runs it.
+"""The docs have no dead link, and each command in them works or says why no test runs it. If this
+fails, a link leads a reader nowhere, or a new user copies a command that nobody has ever tried.
 
     test_docs.py                 TAP: links and anchors, command blocks
     test_docs.py --list          pages with commands to be run

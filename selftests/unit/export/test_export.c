@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the traces of the tests of exporters, and runs the exporters under the sanitizers.
- * A user is promised that an export has every event, and that no trace makes an exporter crash.
+ * An export has every event of its trace, and no trace makes an exporter crash. If this fails, a
+ * timeline hides events, or a user loses the export of a damaged recording. The program writes
+ * traces for the tests of exporters, and runs the exporters under the sanitizers.
  *
  *   test_export make FILE           at least one event of each kind that an exporter handles itself
  *   test_export user FILE           records of programs

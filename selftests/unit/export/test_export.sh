@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user who opens an export in Perfetto sees every event of the recording, with its time, CPU,
-# thread and fields, and where events are missing. The exports are read back by protoc, with our
-# description of the format and without, and by pf_*.py, and compared with "tracebuf print".
+# Perfetto shows every event of a recording, with its time, CPU, thread and fields, and marks where
+# events are missing. If this fails, a user searches a timeline that lacks events or has wrong ones.
+# protoc, with our description of the format and without, and pf_*.py read the exports back; the
+# test compares the result with "tracebuf print".
 #
 # Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the sanitizers), protoc,
 # python3.  Perfetto's trace_processor (TRACE_PROCESSOR, or in PATH) reads an export, too, if it is

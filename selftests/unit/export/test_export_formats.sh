@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user who exports a recording gets every event that print shows, in each format, or an error and
-# no file.  Tested: golden outputs byte by byte, every event in every format against print, options
-# that choose events, damaged traces, and failures of writing.
+# An export has every event that print shows, in each format, or the tool reports an error and
+# leaves no file. If this fails, a script computes from a table that lacks events. The tests compare
+# golden outputs byte by byte and every event with print, choose events, damage traces, and fail
+# writes.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3, sqlite3; REPORT_TRACE (report_trace.c) for a
 # trace with losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user who opens an export in a viewer of FXT sees every event of the recording and its losses.
-# fxt_check.py reads the exports back; it was written from the format's specification alone.  It
-# compares each event - time, CPU, thread, name, fields, stack, counters - with "tracebuf print".
+# A viewer of FXT shows every event of a recording and its losses. If this fails, the viewer refuses
+# the file, or shows other events than were recorded. fxt_check.py, written from the format's
+# specification alone, reads the exports back, and compares each event - time, CPU, thread, name,
+# fields, stack, counters - with "tracebuf print".
 #
 # Needs: TRACEBUF (the tool), TEST_EXPORT (test_export.c, built with the sanitizers), REPORT_TRACE
 # (report_trace.c), python3.

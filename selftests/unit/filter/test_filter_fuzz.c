@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * No filter makes the kernel read outside of the event or of the filter's data, and every accepted
- * filter gives the right answer: random filters on random events (module/probe/filter.c).
+ * filter gives the right answer. If this fails, a program with access to the device crashes the
+ * kernel or reads its memory, or a recording lacks events. The filters and events are random.
  *
  * For a refused filter the kernel names a test: all tests before it are legal, and that test is
  * illegal in any filter.  An accepted filter runs on a payload and data of exact size, under the

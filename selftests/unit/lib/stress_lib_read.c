@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Several threads can read at the same time without a data race (ThreadSanitizer): each its own
- * trace, and one trace with a cursor for each thread - all events, seeks, blocks by number, raw
- * blocks.
+ * Several threads of a program can read at the same time, each its own trace or all the same one:
+ * without a data race (ThreadSanitizer), each thread gets all events. If this fails, a program that
+ * reads in parallel crashes or shows wrong events, on some machines, at times.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writers on several threads lose no record without counting it, and have no data race
- * (ThreadSanitizer). They record as fast as they can, with too few chunks; the fake kernel accepts,
- * refuses, has no room, and flushes; writers come and go; startup writers are bound meanwhile. For
- * each writer, in every interleaving,
+ * (ThreadSanitizer). If this fails, a busy program's trace lacks records and claims to be complete.
+ *
+ * The threads record as fast as they can, with too few chunks; the fake kernel accepts, refuses,
+ * has no room, and flushes; writers come and go; startup writers are bound meanwhile. For each
+ * writer, in every interleaving,
  *
  *	received + refused + lost == attempted, and received + missing == attempted
  *

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A programmer can rely on docs/abi.md: its tables equal the header, and its example decodes to the
-# output that the page shows.
+# docs/abi.md describes the format as it is: its tables equal the header, and its example decodes to
+# the output that the page shows. If this fails, a reader that a programmer writes from the page
+# reads wrong values.
 #
 # Needs: TRACEBUF (the tool), python3.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user sees the stacks and counters of each event, names of functions, and how many events rules
- * have suppressed. Damaged stacks, counters and notes are reported, and never make a reader leave
- * the block.
+ * A trace shows the stacks and counters of each event, names of functions, and how many events
+ * rules have suppressed; damage to them is reported. If this fails, a user sees a stack at the
+ * wrong event, or a damaged file makes a tool read memory beyond the block.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user can read everything of a file that is whole before its damage or its end: cut off,
- * foreign bytes, several recordings, pieces out of order. The tool says what is damaged and where,
- * and no file makes it crash or hang.
+ * The library reads everything of a file that is whole, and says which part is damaged: a file cut
+ * off, with foreign bytes, of several recordings, or with pieces out of order. If this fails, a
+ * full disk or a bad byte costs the whole recording, or makes a tool crash or hang.
  */
 #include <errno.h>
 #include <unistd.h>

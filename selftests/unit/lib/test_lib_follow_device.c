@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that reads a device while it records gets all events in order, also those in buffers
- * that are not complete, and returns each block once. The test itself is the device: it answers
+ * A program that reads a device while it records gets all events in order, also those in incomplete
+ * buffers, and returns each block once. If this fails, a live view lacks the events of a quiet CPU
+ * or shows them late, or the rings run out of buffers. The test itself is the device: it answers
  * what the library asks of the kernel (--wrap).
  */
 #include "test_lib_follow.h"

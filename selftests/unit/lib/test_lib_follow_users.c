@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user who follows a recording sees the records of programs soon, in order, from any number of
- * writers; a piece that is late or missing delays them only so long. test_lib_sequence.c compares
- * the final result of following with the file for each of its traces.
+ * A live view shows the records of programs soon and in order, from any number of writers; a late
+ * or missing piece delays it for a limited time. If this fails, one killed program stops the view
+ * of all. test_lib_sequence.c compares the final result of following with the file, for each of its
+ * traces.
  */
 #include "test_lib_users.h"
 

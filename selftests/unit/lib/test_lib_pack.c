@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user who packs a trace gets every byte of it back; damage costs one frame and is reported. A
- * frame made to do harm must not crash a reader or make it use memory outside of its buffers.
+ * A packed trace unpacks to the same bytes, and damage costs one frame and is reported. If this
+ * fails, a packed archive has lost events, or an attacker's frame makes a reader crash or write
+ * outside of its buffers.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two threads that record at the same moment lose and double no record, whichever of them is
- * first. A race runs the first operation once for each of its accesses to shared memory; at that
- * access the second operation runs, whole. So each operation wins at some step, and check() says
- * which won.
+ * Two threads that record at the same moment lose and double no record, whichever is first. If this
+ * fails, the trace of a program with threads lacks records or has one twice. A race runs the first
+ * operation once for each of its accesses to shared memory; at that access the second operation
+ * runs, whole. So each operation wins at some step, and check() says which one won.
  *
  * Operations that block are not in these races: on one thread they would wait for themselves.
  * stress_lib_writers.c runs real threads.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that records gets exactly its records into the trace, each with its name, category
- * and time, also from signal handlers, short-lived threads and children of fork(). Macros and
- * functions must never disturb the program. No device: fake_producer.h plays the kernel.
+ * A program's trace has exactly its records, with name, category and time, also from signal
+ * handlers, short-lived threads and children of fork(). If this fails, records are missing or have
+ * another's name, or recording changes the program: its errno, its threads, its children. No
+ * device: fake_producer.h plays the kernel.
  */
 #include <signal.h>
 #include <sys/syscall.h>

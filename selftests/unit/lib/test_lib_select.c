@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool reports options that select nothing and refuses numbers out of range; only users who
- * may read a trace can read files made of it; and --from skips all earlier events.
+ * The tool refuses wrong numbers, says when options select nothing, skips with --from all earlier
+ * events, and gives its output files the trace's permissions. If this fails, a user takes an empty
+ * answer to a typing error for a fact, or other users of the machine can read an export.
  */
 #include <dirent.h>
 #include <errno.h>

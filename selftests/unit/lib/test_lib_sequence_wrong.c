@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No program can make a reader crash, hang, or lose events of the kernel, whatever it writes into
- * its chunks: damaged records are reported, and the rest is shown.
+ * Whatever a program writes into its chunks, no reader crashes, hangs or loses events of the
+ * kernel: damaged records are reported, and the rest is shown. If this fails, one faulty program
+ * makes the recording of the whole machine unreadable.
  */
 #include "test_lib_sequence.h"
 

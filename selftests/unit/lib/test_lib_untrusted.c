@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user can show any trace on a terminal: names that programs chose, or that an attacker wrote
- * into the file, cannot send escape sequences or rearrange the text around them.
+ * No name in a trace can control a terminal: names that programs chose, or that an attacker wrote
+ * into the file, cannot send escape sequences or rearrange the text around them. If this fails,
+ * showing a foreign trace runs an attacker's sequences, or hides a process from its reader.
  */
 #include <stddef.h>
 #include "test_lib_chunk.h"

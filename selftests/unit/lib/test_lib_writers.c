@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that records loses no record without a count and a cause, whatever the kernel answers:
- * chunks are committed and returned, writers get ids, a full buffer drops or stalls as chosen. No
- * allocation failure, damaged chunk or malicious kernel may crash the program or make it hang.
+ * A program loses no record without a count and a cause, whatever the kernel answers: chunks are
+ * committed and returned, writers get ids, a full buffer drops or stalls as chosen. If this fails,
+ * losses are hidden, or a lack of memory, a damaged chunk or a wrong answer of the kernel makes the
+ * program crash or hang.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>

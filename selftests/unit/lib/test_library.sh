@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A program that is built against the installed libtracebuf works: shared and static, found by
-# pkg-config, with headers that stand alone and exactly the declared symbols. The samples that read
-# traces are such programs.
+# pkg-config, with headers that stand alone and exactly the declared symbols. If this fails, other
+# people's programs do not build or do not start. The samples that read traces are such programs.
 #
 # OUT is where it has been built, CC and CXX are the compilers.
 # shellcheck disable=SC2317 # functions are called by check()

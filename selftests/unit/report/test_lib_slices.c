@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * While a user enables and disables events in a recording, slices (userspace/analysis/slices.c) end
- * only where the recording tells: a slice without its end is marked, and none is too long.
+ * When a user enables and disables events during a recording, each slice ends where the trace
+ * proves its end, and a slice without an end is marked. If this fails, a timeline or report shows
+ * an interrupt or system call that lasts far too long.
  */
 #include "test_lib_fixture.h"
 #include "analysis/slices.h"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-The page of "tracebuf report --html" in Chromium shows what "report" and "print" say of the trace,
-and can be used with a mouse and keys, which the browser takes for real ones. test_page.sh runs
-this.
+The page of "tracebuf report --html" shows what "report" and "print" say of the trace, and works
+with mouse and keys. If this fails, the picture contradicts the trace, or a click does nothing. The
+test drives Chromium, which takes the mouse and keys for real ones; test_page.sh runs it.
 """
 import json
 import os

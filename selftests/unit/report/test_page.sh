@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The page of "tracebuf report --html" in a headless browser: this script looks for what it needs
+# The page of "tracebuf report --html" works in a browser. If this fails, the page is empty, or
+# shows a user something else than "report" does. This script looks for the programs that it needs
 # and runs test_page.py.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), TRACEBUF_FAST (without), PAGE_TRACE (page_trace.c);

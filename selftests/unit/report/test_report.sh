@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user can trust every figure of "tracebuf report" and "tracebuf diff": Python computes each again
-# from the events, for whole traces, parts, and traces that break off, have losses or no events. The
-# text fits a terminal, and says what is unknown.
+# Every figure of "tracebuf report" and "tracebuf diff" is right, and the text says which ones are
+# unknown. If this fails, a user blames the wrong thread or interrupt for a delay. Python computes
+# each figure again from the events: for whole traces, parts, traces without events, and traces that
+# break off or have losses.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) and
 # HISTORY_TRACE (history_trace.c) for traces; TEST_EXPORT (test_export.c) for more, if it could be

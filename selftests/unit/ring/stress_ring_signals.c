@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts at any instruction leave the ring exact: here the native code of the ring runs, and
- * signal handlers are the interrupts.
+ * Interrupts at any instruction leave the ring exact. If this fails, a recording of a busy machine
+ * has torn or doubled events, or its counts of losses are wrong. Here the native code of the ring
+ * runs, and signal handlers are the interrupts.
  *
  * Each writer thread records into a ring of its own. Timers send it signals as fast as they can;
  * the handlers record into the same ring, and higher signals interrupt them. A reader thread for

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Recorded events come out of the ring complete, with their times, in blocks of the documented
- * layout; the reader is woken at the watermark. One situation a test. test_ring_explore.c covers
- * interruptions, except for a few that are clearer as a story.
+ * layout, and the ring wakes the reader at the watermark. If this fails, every trace has wrong
+ * events or times, or a recorder sleeps while the rings fill. Each test is one situation;
+ * test_ring_explore.c covers interruptions, except for a few that are clearer as a story.
  */
 #include "ring_test.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flipped bit in the ring's state costs events, but never makes the kernel leave the ring's
- * memory or loop, and the next recording is exact. The test flips each bit in several situations,
- * under the address and undefined behaviour sanitizers; not those of addresses and sizes.
+ * A flipped bit in the ring's state costs events, but the kernel stays within the ring's memory and
+ * never loops, and the next recording is exact. If this fails, one stray write of a driver lets
+ * tracebuf destroy other memory or hang the machine. The test flips each bit, but those of
+ * addresses and sizes, in several situations, under the address and undefined behaviour sanitizers.
  *
  * selftests/torture/flips.c does the same in the kernel, and checks what was read.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ring is exact at the limits of its sizes and numbers, and its counts add up at every step of
- * long random runs.
+ * long random runs. If this fails, a recording of many hours, or with the smallest or largest
+ * buffers, loses or repeats blocks.
  */
 #include "ring_test.h"
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-The tests of the ring catch a broken ring: otherwise a green run says nothing.
+The tests of the ring catch a broken ring. If this fails, those tests pass with a fault that loses
+or tears events in users' recordings.
 
 Applies each entry of ring_mutants.txt to a copy of the ring, builds the tests that must catch it,
 and runs them until one fails.  Prints a KTAP result for each mutant: ok and the test that caught

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring has no data race between a writer and a reader on different processors
- * (ThreadSanitizer): two rings, each with a writer thread and a reader thread.
+ * A reader and a writer on different processors have no data race (ThreadSanitizer). If this fails,
+ * a recorder on a machine with weakly ordered memory (arm64) saves half-written events. There are
+ * two rings, each with a writer thread and a reader thread.
  *
  * Accesses to shared words are atomics with the memory order of the kernel's; contents are written
  * and read by plain accesses, as in probes and readers.  So the sanitizer sees a missing acquire,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""All commands that read a trace select a part of it by the same options.
+"""All commands that read a trace select a part of it by the same options. If this fails, report and
+print disagree about the same moment, and a user compares two different sets of events.
 
     test_choosing.py TOOL      with sanitizers
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Functions of C++ and Rust have the names that their authors gave them, in stacks of print,
- * flamegraph, export and query. Names of no known scheme, too long ones and wrong ones stay short
- * and on one line.
+ * flamegraph, export and query; other names stay short and on one line. If this fails, a user
+ * cannot find the function in the source, or a hostile name breaks the output.
  */
 #include "test_lib_fixture.h"
 #include "../../../userspace/tool/show/frames.c"

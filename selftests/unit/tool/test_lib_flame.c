@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flame graph shows the stacks of the trace with their true counts and times: flame_check.py
- * computes them again from the output of print. Names cannot break the text or the picture, and the
- * tool says what it leaves out.
+ * A flame graph has the stacks of the trace with their true counts and times, and the tool says
+ * which events it leaves out. If this fails, a user optimizes a function that takes little time, or
+ * a name breaks the picture. flame_check.py computes all weights again from the output of print.
  */
 #include "test_lib_run.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Without options a recording takes an amount of memory that suits the machine, steps down when the
- * kernel does not have it, and says so. With options it takes exactly what the user says, or fails.
+ * Without options a recording takes an amount of memory that suits the machine, or less, with a
+ * message, when the kernel does not have it; with options it takes exactly the amount that the user
+ * says, or fails. If this fails, recording drives a small machine out of memory, or loses bursts.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user reads events as the kernel's own print formats show them, or as fields where a format
- * cannot be used. No damaged format or event makes print crash or show foreign bytes.
+ * Events read as the kernel's own print formats show them, or as fields where a format is unusable.
+ * If this fails, print shows wrong values, flags or names, or a damaged format or event makes it
+ * crash or show foreign bytes.
  */
 #include <stddef.h>
 #include "test_lib_run.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * After a crash the user gets all events that were in the memory image, and no others: blocks lie
- * among other data in any order, some are half-written over older events, some are copies, damaged,
+ * After a crash "tracebuf recover" gets all events of the memory image, and no others. If this
+ * fails, the events before the crash are missing, or stale ones appear among them. In the images
+ * blocks lie among other data in any order, some half-written over older events, copied, damaged,
  * forged, or of other recordings.
  */
 #include <elf.h>

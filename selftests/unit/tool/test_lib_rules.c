@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tool tells the kernel exactly what the user's options -e, -f, --pid and so on say, in an
- * order in which no unwanted event is recorded, and refuses what makes no sense. The device of this
- * test notes each call.
+ * The tool tells the kernel exactly what the options -e, -f, --pid and so on say, in an order in
+ * which the kernel records no unwanted event, and refuses senseless ones. If this fails, a user
+ * records other events or threads than the chosen ones. The test's device notes each call.
  */
 #define TB_NO_SIZED
 #include <errno.h>

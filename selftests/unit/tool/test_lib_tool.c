@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user sees with "tracebuf print" exactly what a file has, and verify finds every violation of
- * the promises of the format, with its place. Damaged, cut and foreign files, unwritable output and
- * wrong command lines give an error that says what is wrong.
+ * "tracebuf print" shows exactly what a file has, and verify finds every violation of the format's
+ * promises, with its place. If this fails, a user trusts a damaged recording, or gets no reason
+ * when a file, an output or a command line is wrong.
  */
 #include <errno.h>
 #include <stddef.h>

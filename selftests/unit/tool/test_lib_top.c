@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "tracebuf top" shows the true CPU times, rates and latencies of an interval, and marks what it
- * cannot know. A trace made by hand is one interval, so that the text is known exactly. A guest
- * tests it live (test_top.sh).
+ * "tracebuf top" shows the true CPU times, rates and latencies of an interval, and marks the
+ * unknown ones. If this fails, an administrator stops the wrong process. A trace made by hand is
+ * one interval, so that the text is known exactly. test_top.sh tests top live, in a guest.
  */
 #include <sys/stat.h>
 #include "test_lib_run.h"

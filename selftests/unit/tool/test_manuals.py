@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every command, option and library symbol is documented, and shells complete them.
+"""Every command, option and library symbol has a manual page, and shells complete them. If this
+fails, a user finds no description of an option, or reads of one that the tool refuses.
 
     test_manuals.py TOOL MAN COMPLETIONS      MAN and COMPLETIONS: what "make man" has made
 

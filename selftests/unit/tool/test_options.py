@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A command takes the options of its help, and a letter means the same in all commands.
+"""A command takes the options of its help, and a letter means the same in all commands. If this
+fails, a command refuses an option that its help shows, or does something else than in another
+command.
 
 The tool and scripts/lib/tool_help.py read the help each by themselves.
 

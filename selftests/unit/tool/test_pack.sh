@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user who packs a trace gets the same file back; every command shows the same of both forms and
-# reports damage; an error leaves no half file.
+# Unpacking a packed trace gives the same file, every command shows the same of both, and an error
+# leaves no half file. If this fails, a user packs a recording, deletes the original, and has lost
+# events, or takes half an archive for a whole one.
 #
 # Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c); HISTORY_TRACE
 # (history_trace.c); TEST_EXPORT (test_export.c) for longer traces, if it could be built.

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user who asks "tracebuf query" gets the answer that the same SQL has in the exported database;
-# conditions limit how much of the trace is read, and a wrong question gets a helpful error.
+# "tracebuf query" gives the answer that the same SQL has in the exported database, reads no more of
+# the trace than the conditions need, and explains a wrong question. If this fails, a user gets
+# wrong numbers, or waits for minutes for one second of a large trace.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for a trace with
-# losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
+# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for a trace
+# with losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
 
 set -u
 export LC_ALL=C

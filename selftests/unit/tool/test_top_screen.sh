@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user of "tracebuf top" in a terminal sees the right figures, keys work, and the terminal is as
-# before after every way to end. tmux is the terminal, a recorded stream the input.
-# selftests/vm/tool/test_top.sh tests top with the device.
+# In a terminal "tracebuf top" shows the right figures, keys work, and every way to end restores the
+# terminal. If this fails, the table misleads, or the user's shell no longer shows typed letters.
+# tmux is the terminal, a recorded stream the input; selftests/vm/tool/test_top.sh tests the device.
 #
 # top_trace.c makes the stream. The test feeds it in parts of 10 ms while it waits for the screen,
 # so that no result depends on the host's speed.

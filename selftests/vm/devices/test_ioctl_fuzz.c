@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thousands of senseless calls do no harm. Threads that share their files fill the structures of
- * all ioctls of both devices nearly legally, change some bytes, the size or the address, and also
- * open, close, read, map and fork. Only errors of the ABI may occur, counts must always add up, and
- * the device must record afterwards. KASAN and lockdep find what else is wrong.
+ * Thousands of senseless calls do no harm. If this fails, a faulty or hostile program with access
+ * to the device crashes the kernel, or spoils the recordings of others.
+ *
+ * Threads that share their files fill the structures of all ioctls of both devices nearly legally,
+ * change some bytes, the size or the address, and also open, close, read, map and fork. Only errors
+ * of the ABI may occur, counts must always add up, and the device must record afterwards. KASAN and
+ * lockdep find other faults.
  *
  * TRACEBUF_CALLS: calls of each thread. TRACEBUF_FUZZ_SECONDS: limit. TRACEBUF_SEED: begins the
  * random numbers. TRACEBUF_RARE: makes calls that wait for all CPUs so many times rarer (1).

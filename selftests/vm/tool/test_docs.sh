@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_docs.sh - the commands in the docs work as they stand there. Each page runs in a folder of
-# its own with a recording trace.tbuf. selftests/unit/docs/test_docs.py extracts the commands, and
-# lists those that are not run, with reasons.
+# test_docs.sh - the commands in the docs work as they stand there. If this fails, a new user copies
+# a command from a page, and gets an error. Each page runs in a folder of its own with a recording
+# trace.tbuf. selftests/unit/docs/test_docs.py extracts the commands, and lists those that are not
+# run, with reasons.
 #
 #   test_docs.sh [PAGE...]
 
