@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """affected.py - finds the tests that a change can affect, by the changed files.
 
---changed runs only these tests; the default run adds those that otherwise only --full runs. A test
-that several rows name runs once. The suite docs fails if a file of the tree has no row.
+--changed runs only these tests; the default run adds those that otherwise only --full runs. The
+tests of a file are those of the rules in by_name() and those of all rows of TABLE that match. The
+suite "tables" fails if a file of the tree has neither.
 """
 import fnmatch
 import glob
 import os
+import re
 import subprocess
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
@@ -14,107 +16,83 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.r
 # Tests that quickly find most errors anywhere in the module
 MODULE = ["test_read", "test_loss", "test_modes", "test_mmap", "checkpatch", "rooms"]
 
-# Patterns of files ("*" matches "/" too), and names as scripts/check takes them. vm/ROOM: the tests
-# in that folder of selftests/vm, where each room of the module has a folder of the same name
+# Suites of user space that have a folder or files of their names, see by_name()
+SUITES = ("ring", "filter", "report", "page", "query", "pack", "top")
+
+# All suites that use the fixtures and the traces of selftests/unit
+UNIT = ["unit library", "unit formats", "unit history", "unit report", "unit page", "unit query",
+        "unit pack", "unit top"]
+
+# Exceptions from the rules: tests, named as scripts/check takes them, and patterns of the files
+# that affect them. "*" matches "/" too. vm/ROOM: the tests in that folder of selftests/vm
 TABLE = (
-    ("*.md", ["docs"]),
-    ("docs/*", ["docs", "unit library"]),
+    # the module
+    (MODULE, "module/* uapi/* include/* Kbuild Makefile selftests/vm/lib/* selftests/vm/Makefile "
+             "scripts/vm scripts/lib/vm* scripts/lib/*guest* scripts/build-module "
+             "scripts/lib/units-*"),
     # without the mutants, which test the tests: the default run has them
-    ("module/ring/*", MODULE + ["vm/ring", "unit ring", "bench", "flips *"]),
-    ("module/machine/*", MODULE + ["vm/crash", "test_suspend*", "suspend *", "* erratum",
-                                   "test_mapping", "test_rules", "reboots", "* region"]),
-    ("module/provider/*", MODULE + ["vm/recording", "test_header", "test_mapping", "test_secrets",
-                                    "test_poll"]),
-    ("module/probe/filter*", MODULE + ["unit filter", "unit mutants", "test_rule_ioctl",
-                                       "test_rule_random"]),
-    ("module/probe/*", MODULE + ["vm/select", "test_api", "test_driver", "test_follow"]),
-    ("module/events/*", MODULE + ["vm/events", "headers", "bench"]),
-    ("module/select/*", MODULE + ["vm/select", "test_api", "test_driver"]),
-    ("module/programs/*", MODULE + ["vm/programs"]),
-    ("module/recording/*", MODULE + ["vm/recording", "suspend *"]),
-    ("module/reader/*", MODULE + ["vm/reader"]),
-    ("module/crash/*", MODULE + ["vm/crash", "panics *", "reboots", "crashes *"]),
-    ("module/devices/tracebuf_producer*", MODULE + ["vm/programs"]),
-    ("module/devices/*", MODULE + ["vm/devices"]),
-    ("module/api*", MODULE + ["test_api", "test_driver"]),
-    ("module/*", MODULE + ["vm/recording", "test_select"]),
-    ("uapi/*", MODULE + ["unit library", "test_ioctl", "test_producer"]),
-    ("include/*", MODULE + ["test_api", "test_driver"]),
-    ("samples/user/*", ["samples", "test_user"]),
-    ("samples/read/*", ["samples", "unit library"]),
-    ("samples/*", ["test_driver", "checkpatch"]),
-    ("userspace/open/*", ["test_members"]),
-    ("userspace/lib/control/helper*", ["unit library", "test_members"]),
-    ("userspace/lib/write/*", ["unit library", "unit mutants", "test_user"]),
-    ("userspace/lib/pack/*", ["unit library", "unit pack"]),
-    ("userspace/lib/*", ["unit library", "unit formats", "unit pack"]),
-    ("userspace/include/*", ["unit library", "abidiff"]),
-    ("userspace/tool/recover/*", ["unit library", "crashes *", "reboots"]),
-    ("userspace/tool/record/history*", ["unit library", "test_history"]),
-    ("userspace/tool/record/*", ["unit library", "test_tool", "test_record_files", "test_history",
-                                 "test_faults"]),
-    ("userspace/analysis/*", ["unit report", "unit page", "unit history"]),
-    ("userspace/tool/report/page/*", ["unit page"]),
-    ("userspace/tool/export/perfetto/*", ["unit formats", "test_perfetto"]),
-    ("userspace/plugins/*", ["unit library", "test_babeltrace"]),
-    ("userspace/tool/export/*", ["unit formats", "unit history"]),
-    ("userspace/tool/query/*", ["unit query", "unit history"]),
-    ("userspace/tool/report/*", ["unit report", "unit page"]),
-    # only these files need the device, so only they need a guest
-    ("userspace/tool/top/source.c", ["unit library", "unit top", "test_top"]),
-    ("userspace/tool/top/guard.c", ["unit top", "test_top"]),
-    ("userspace/tool/top/*", ["unit library", "unit top"]),
-    ("userspace/tool/cmd/top.c", ["unit library", "unit top"]),
-    ("userspace/tool/cmd/pack.c", ["unit library", "unit pack"]),
-    ("userspace/tool/*", ["unit library", "unit formats", "test_tool"]),
-    ("userspace/*", ["unit library"]),
-    ("selftests/unit/ring/*", ["unit ring*"]),
-    ("selftests/unit/filter/*", ["unit filter", "unit library", "unit mutants"]),
-    ("selftests/unit/lib/*writers*", ["unit library", "unit mutants"]),
-    ("selftests/unit/docs/*", ["docs"]),
-    ("selftests/unit/*mutants*", ["unit mutants", "unit ring mutants"]),
-    ("selftests/unit/tool/*top*", ["unit top", "unit library"]),
-    ("selftests/unit/tool/*pack*", ["unit pack"]),
-    ("selftests/unit/tool/*", ["unit library", "unit query"]),
-    ("selftests/unit/export/*", ["unit library", "unit formats", "unit history"]),
-    ("selftests/unit/report/*", ["unit library", "unit report", "unit page"]),
-    ("selftests/unit/*", ["unit library", "unit formats", "unit report", "unit query", "unit page"]),
-    ("selftests/golden/*", ["unit formats", "unit report", "unit query", "unit pack"]),
-    ("selftests/torture/*", ["torture"]),
-    ("selftests/recover/reboot*", ["reboots"]),
-    ("selftests/recover/panic*", ["panics *"]),
-    ("selftests/recover/k*", ["kdump *"]),
-    ("selftests/recover/suspend*", ["suspend *"]),
-    ("selftests/recover/*", ["crashes *"]),
-    ("selftests/vm/events/*", ["test_ftrace", "test_formats"]),
-    ("selftests/vm/lib/loads.c", ["test_ftrace", "test_modules"]),
-    ("selftests/vm/devices/lockdown.sh", ["* lockdown"]),
-    ("selftests/vm/crash/region.sh", ["* region"]),
-    ("selftests/vm/devices/numa.sh", ["* numa"]),
-    ("selftests/vm/devices/erratum.sh", ["* erratum"]),
-    ("selftests/vm/*", MODULE + ["test_tool"]),
-    ("selftests/bench/*", ["bench"]),
-    ("selftests/build/*", ["abidiff", "headers"]),
-    ("selftests/fuzz/*", ["unit library"]),
-    ("selftests/package/*", ["packages"]),
-    ("selftests/times.tsv", []),
-    ("scripts/bench", ["bench"]),
-    ("scripts/build-module", MODULE + ["headers"]),
-    ("scripts/lib/units-*", MODULE + ["headers"]),
-    ("scripts/lib/*guest*", MODULE),
-    ("scripts/lib/vm*", MODULE),
-    ("scripts/vm", MODULE),
-    ("scripts/man", ["unit library"]),
-    ("scripts/completions", ["unit library"]),
-    ("scripts/package", ["packages"]),
-    ("scripts/*", ["docs"]),
-    ("Kbuild", MODULE + ["headers"]),
-    ("Makefile", MODULE + ["headers"]),
-    ("debian/*", ["packages"]),
-    ("packaging/*", ["packages"]),
-    ("dkms.conf", ["packages"]),
-    ("LICENSES/*", []),
-    (".*", []),
+    (["unit ring", "flips *"], "module/ring/*"),
+    (["bench"], "module/ring/* module/events/* selftests/bench/* scripts/bench"),
+    (["vm/crash", "test_suspend*", "test_mapping", "test_rules", "* erratum", "* region"],
+     "module/machine/*"),
+    (["vm/recording", "test_header", "test_mapping", "test_secrets", "test_poll"],
+     "module/provider/*"),
+    (["vm/select", "test_follow"], "module/probe/*"),
+    (["test_api", "test_driver"], "module/probe/* module/select/* module/api* include/*"),
+    (["headers"], "module/events/* Kbuild Makefile scripts/build-module scripts/lib/units-* "
+                  "selftests/build/*"),
+    (["suspend *"], "module/machine/* module/recording/* selftests/recover/suspend*"),
+    (["crashes *"], "module/crash/* userspace/tool/recover/* selftests/recover/[cgh]* "
+                    "selftests/recover/run.sh selftests/vm/kernel/tb_crash.c"),
+    (["panics *"], "module/crash/* selftests/recover/panic* selftests/vm/kernel/tb_crash.c"),
+    (["reboots"], "module/machine/* module/crash/* userspace/tool/recover/* "
+                  "selftests/recover/reboot* selftests/recover/damage.py"),
+    (["kdump *"], "selftests/recover/k*"),
+    (["vm/programs"], "module/devices/tracebuf_producer*"),
+    (["vm/recording", "test_select"], "module/main.c"),
+    (["test_ioctl", "test_producer"], "uapi/*"),
+    (["torture"], "selftests/torture/*"),
+    (["test_api", "test_inflight"], "selftests/vm/kernel/*"),
+    (["test_ftrace", "test_modules"], "selftests/vm/lib/loads.c"),
+
+    # user space
+    (["unit library"], "userspace/* uapi/* samples/read/* selftests/unit/lib/* "
+                       "selftests/unit/tool/* selftests/unit/export/* selftests/unit/report/* "
+                       "selftests/unit/filter/* selftests/fuzz/* docs/man/* docs/abi.md "
+                       "docs/install.md scripts/man scripts/completions scripts/abi-tables "
+                       "scripts/lib/tool_help.py"),
+    (UNIT, "selftests/unit/lib/*.h selftests/unit/*_trace.c selftests/unit/*/test_export.c "
+           "selftests/unit/tap.sh selftests/golden/*"),
+    (["unit formats"], "userspace/lib/* userspace/tool/* selftests/unit/export/*"),
+    (["unit pack"], "userspace/lib/*"),
+    (["unit history"], "userspace/analysis/* userspace/tool/export/* userspace/tool/query/* "
+                       "userspace/tool/report/* userspace/tool/flame/* selftests/unit/export/*"),
+    (["unit report", "unit page"], "userspace/analysis/* userspace/tool/report/*"),
+    (["unit query"], "selftests/unit/tool/*"),
+    (["unit filter", "unit mutants"], "module/probe/filter* selftests/unit/filter/*"),
+    (["unit mutants"], "userspace/lib/write/* selftests/unit/lib/*writers* "
+                       "selftests/unit/lib/chunk* selftests/unit/mutants.py "
+                       "selftests/unit/test_mutants.py"),
+    (["unit ring mutants"], "selftests/unit/ring/* selftests/unit/mutants.py"),
+    (["abidiff"], "userspace/include/* selftests/build/*"),
+    (["test_tool"], "userspace/tool/c* userspace/tool/[dfms]* userspace/tool/record/* "
+                    "userspace/tool/tables/* selftests/vm/lib/*"),
+    (["test_record_files", "test_faults"], "userspace/tool/record/[!h]*"),
+    (["test_history"], "userspace/tool/record/*"),
+    # only these files of top need the device, so only they need a guest
+    (["test_top"], "userspace/tool/top/source.c userspace/tool/top/guard.c"),
+    (["test_members"], "userspace/open/* userspace/lib/control/helper*"),
+    (["test_user"], "userspace/lib/write/* samples/user/*"),
+    (["test_perfetto"], "userspace/tool/export/perfetto/*"),
+    (["test_babeltrace"], "userspace/plugins/*"),
+    (["samples"], "samples/user/* samples/read/*"),
+    (["test_driver"], "samples/[!ru]*"),
+    (["checkpatch"], "samples/* selftests/torture/* selftests/vm/kernel/*"),
+
+    # the rest
+    (["docs"], "*.md docs/* scripts/* selftests/unit/docs/*"),
+    (["packages"], "selftests/package/* scripts/package debian/* packaging/* dkms.conf"),
+    ([], "selftests/times.tsv LICENSES/* .*"),
 )
 
 
@@ -134,14 +112,36 @@ def changed_files(tree, revision):
     return [file for file in files if file]
 
 
+def by_name(file):
+    """Return the tests that share a name with the file.
+
+    module/ROOM/...                     the tests in selftests/vm/ROOM
+    selftests/vm/ROOM/test_NAME.*       this test
+    selftests/vm/ROOM/NAME.sh           the guest "KERNEL NAME"
+    selftests/vm/ROOM/...               the tests of this room, which use the file
+    userspace/..., selftests/unit/...   the suites "unit WORD" for each WORD of the path
+    """
+    words = re.split("[/_.]", file)
+    if fnmatch.fnmatch(file, "module/*/*"):
+        return ["vm/" + words[1]]
+    match = re.match(r"selftests/vm/(\w+)/(\w+)\.(\w+)$", file)
+    if match and match[1] not in ("lib", "kernel"):
+        if match[2].startswith("test_"):
+            return [match[2]]
+        return ["* " + match[2]] if match[3] == "sh" else ["vm/" + match[1]]
+    if file.startswith(("userspace/", "selftests/unit/")):
+        return ["unit " + word for word in SUITES if word in words]
+    return []
+
+
 def tests_of(file):
-    """Return the names of the tests for a file; None if it has no row."""
-    if fnmatch.fnmatch(file, "selftests/vm/*/test_*"):
-        return [os.path.splitext(os.path.basename(file))[0]]
-    for pattern, tests in TABLE:
-        if fnmatch.fnmatch(file, pattern):
-            return [name for test in tests for name in room(test)]
-    return None
+    """Return the names of the tests for a file; None if neither a rule nor a row has it."""
+    rows = [tests for tests, patterns in TABLE
+            if any(fnmatch.fnmatch(file, pattern) for pattern in patterns.split())]
+    named = by_name(file)
+    if not named and not rows:
+        return None
+    return [name for test in sum(rows, named) for name in room(test)]
 
 
 def room(name):

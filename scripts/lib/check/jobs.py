@@ -290,20 +290,25 @@ class Jobs:
         return True
 
     def tables(self):
-        """Each file has a row in affected.py, and each pattern of a tier or a row names a test."""
+        """affected.py has tests for each file, each pattern there has a file, and each name in a
+        tier or a row is that of a test."""
         # outside of a repository, git lists no files
         files = subprocess.run(["git", "ls-files"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, check=False)
+        files = [file for file in files.stdout.decode().split("\n") if file]
         names = [job.name for job in self.list] + glob.glob("selftests/vm/*/test_*.*")
         names = {re.sub(r"^.*/|\.(c|sh)$", "", name) for name in names}
         # names that only some runs have
         names |= {"6.12-arm64 erratum", "packages"}
-        patterns = FULL + SHORT + [name for _, tests in affected.TABLE
+        patterns = FULL + SHORT + [name for tests, _ in affected.TABLE
                                    for test in tests for name in affected.room(test) or [test]]
+        patterns += ["unit " + suite for suite in affected.SUITES]
         self.run.tell("tables", "tables of tests", [
-            ("each file has a row in affected.py",
-             [file for file in files.stdout.decode().split("\n")
-              if file and affected.tests_of(file) is None]),
+            ("each file has a rule or a row in affected.py",
+             [file for file in files if affected.tests_of(file) is None]),
+            ("each pattern in affected.py has a file",
+             [pattern for _, row in affected.TABLE for pattern in row.split()
+              if files and not fnmatch.filter(files, pattern)]),
             ("each name in a table is that of a test",
              sorted({name for name in patterns
                      if not any(fnmatch.fnmatch(each, name) for each in names)}))])
