@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user who opens a recording in Babeltrace 2 sees the same events, fields, times and losses as
- * "tracebuf print" shows: through our plugin (source.tracebuf.input), and in the CTF that
- * "tracebuf export" writes. If this test fails, Babeltrace shows other events than were recorded,
- * or hides that some are missing.
+ * Babeltrace 2 shows the same events, fields, times and losses as "tracebuf print": through our
+ * plugin (source.tracebuf.input), and in the CTF that "tracebuf export" writes. If this fails,
+ * Babeltrace shows other events than were recorded, or hides that some are missing.
  *
  * With names of traces as arguments it compares these in the same way, and runs no tests.
  */

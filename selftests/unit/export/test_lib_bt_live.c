@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user who watches a recording in Babeltrace while it grows (source.tracebuf.live) sees each
- * event once, in order, as in the finished file. If this test fails, events are missing or doubled
- * depending on when the reader got its blocks. There is no device here: the test hands the blocks
- * of a file to the code of the source in portions of each size.
+ * Babeltrace shows each event of a growing recording (source.tracebuf.live) once, in order, as in
+ * the finished file. If this fails, events are missing or doubled depending on when the reader got
+ * its blocks. There is no device here: the test hands the blocks of a file to the code of the
+ * source in portions of each size.
  */
 #include <errno.h>
 #include "test_lib_chunk.h"

@@ -9,7 +9,7 @@
  *
  *	received + refused + lost == attempted, and received + missing == attempted
  *
- * where missing is what the kernel concludes from the numbers; records arrive in order.
+ * where the kernel concludes "missing" from the numbers; records arrive in order.
  *
  *	stress_lib_writers [RECORDS]	of each thread, 40000
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user who follows a recording (print --follow, a pipe) sees all events in order while it grows,
- * the same as in the finished file, and soon. If this fails, live output lacks events, or hangs.
+ * A live view of a recording (print --follow, a pipe) shows all events in order while the file
+ * grows, the same as in the finished file, and soon. If this fails, live output lacks events, or
+ * hangs.
  */
 #include "test_lib_follow.h"
 

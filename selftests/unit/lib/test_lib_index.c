@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user who jumps to a time in a large trace sees what reading from the start would show, and
- * reading takes little memory whatever the trace's size. If this fails, a tool with --from shows
- * other events, or runs out of memory.
+ * A jump to a time in a large trace shows the same events as reading from the start, and reading
+ * takes little memory for any size of trace. If this fails, a tool with --from shows other events,
+ * or runs out of memory.
  */
 #include <errno.h>
 #include <fcntl.h>

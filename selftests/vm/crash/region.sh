@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Buffers in reserved memory, and which memory may be that. If this fails, the recording is lost in
-# a crash, or the module writes over memory of others. It runs in a guest of its own, booted with
-# memmap=16M$0x10000000 (scripts/check). selftests/recover/reboot.sh tests the reboots.
+# With memory= the buffers lie in the reserved memory that it names, and the module refuses any
+# other memory. If this fails, the recording is lost in a crash, or the module writes over memory of
+# others. It runs in a guest of its own, booted with memmap=16M$0x10000000 (scripts/check).
+# selftests/recover/reboot.sh tests the reboots.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086

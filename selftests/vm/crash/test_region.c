@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers in reserved memory (memory=): programs can read them, but no call gives them one of the
- * pages, because such a page has no place in the kernel's own map, and its last user would not free
- * it. If a test fails, a program can crash the kernel. region.sh runs this in a guest with such
- * memory.
+ * Programs can read buffers in reserved memory (memory=), but no call gives them one of the pages.
+ * The kernel's own map has no place for such a page, so its last user would not free it. If a test
+ * fails, a program can crash the kernel. region.sh runs this in a guest with such memory.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Permission to open the devices: the mode of the node, and CAP_PERFMON or CAP_SYS_ADMIN in the
- * initial user namespace, which no other namespace gives. If a test fails, an unprivileged user or
- * a container can watch the kernel.
+ * Only a process that the node's mode admits, and that has CAP_PERFMON or CAP_SYS_ADMIN in the
+ * initial user namespace, can open the devices; capabilities in other namespaces do not count. If a
+ * test fails, an unprivileged user or a container can watch the kernel.
  */
 #include <linux/capability.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of a recording: start, stop, start again, flush, stop on close, the threads at the
- * start, configure. If a test fails, a recording goes on after its program has died, or has events
- * of the recording before.
+ * A recording has the events between its start and its stop, and no others; it ends with its
+ * program if the program asked for that, and begins with the threads that exist. If a test fails, a
+ * recording goes on after its program has died, or has events of the recording before.
  */
 #include <sys/prctl.h>
 #include <sys/utsname.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The header of each ring in the mapping: its layout in all modes; its values only grow while
- * events come from all contexts; they are exact after a stop. If a test fails, a program that reads
- * rings in the mapping or in the memory of a crashed machine takes other memory for events.
+ * The header of each ring in the mapping has the documented layout in all modes; its values only
+ * grow while events come from all contexts, and are exact after a stop. If a test fails, a program
+ * that reads rings in the mapping or in the memory of a crashed machine takes other memory for
+ * events.
  */
 #include "tbtest.h"
 

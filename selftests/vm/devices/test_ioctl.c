@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bad input to each ioctl: sizes, reserved fields, flags, values, addresses, commands. If a test
- * fails, a program built with another header does something wrong in silence, or the kernel reads
- * or writes wrong memory.
+ * Each ioctl refuses bad input with the documented error: sizes, reserved fields, flags, values,
+ * addresses, commands. If a test fails, a program built with another header does something wrong in
+ * silence, or the kernel reads or writes wrong memory.
  */
 #include "tbtest.h"
 

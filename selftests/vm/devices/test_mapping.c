@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the mapping withstands: programs that try to write to it by any means, hand it to a child,
- * exec, keep its pages in a pipe, or let it outlive its provider. Each write is tried on a mapping
- * of a recording, which must be the same afterwards. If a test fails, a program changes the
- * kernel's memory, or sees memory that was freed.
+ * No program changes a mapped recording, or keeps its pages after they were freed: programs try to
+ * write to it by any means, hand it to a child, exec, keep its pages in a pipe, or let it outlive
+ * its provider. After each attempt the recording is the same. If a test fails, a program changes
+ * the kernel's memory, or sees memory that was freed.
  */
 #include <sys/auxv.h>
 #include <sys/mman.h>

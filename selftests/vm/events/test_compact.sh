@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_compact.sh - two providers record the same load at the same time, one in compact forms, one
-# in wide forms. Reading shows the same events with the same fields. If it does not, the recorder's
-# default loses fields.
+# test_compact.sh - a recording in compact forms shows the same events with the same fields as one
+# in wide forms. If this fails, the recorder's default loses fields. Two providers record the same
+# load at the same time, one in each form.
 #
 # When switches of threads may be missing, events are recorded in the wide form, because the compact
 # one leaves out the thread.

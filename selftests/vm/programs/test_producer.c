@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-space writers, call by call: setting up a channel, its memory, the identity of its owner,
- * and its end. If a test fails, a program can reach memory or use up limits of others, the trace
- * names the wrong process, or a program's last records are lost.
+ * Each program that writes has a channel of its own: its memory counts as the program's, its
+ * records have the owner's identity, and its end loses none of them. If a test fails, a program can
+ * reach memory or use up limits of others, the trace names the wrong process, or a program's last
+ * records are lost.
  */
 #include <sys/mount.h>
 #include <sys/resource.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-space writers: the page that tells them what to write, several providers, and channels
- * without shared memory. If a test fails, programs write when nobody records, do not write when
- * somebody does, or hold up a flush or a provider.
+ * Programs write exactly while a provider records their categories, into all providers that do, and
+ * hold up none of them; channels without shared memory work the same. If a test fails, programs
+ * write when nobody records, do not write when somebody does, or hold up a flush or a provider.
  */
 #include <sched.h>
 #include <sys/prctl.h>

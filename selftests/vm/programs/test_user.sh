@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test_user.sh - programs that record with libtracebuf, beside the kernel's events: marks from the
-# shell, the samples in C and Python, order in time, killed and forked programs, limits. If a test
-# fails, a program's records are missing, misplaced, or taken although nobody asked for them.
+# test_user.sh - a recording has the records of programs that use libtracebuf, in the order of time
+# with the kernel's events: marks from the shell, the samples in C and Python, killed and forked
+# programs, within their limits. If a test fails, a program's records are missing, misplaced, or
+# taken although nobody asked for them.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317

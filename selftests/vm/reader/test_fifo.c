@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The save channel: its packets, and wrong answers of a manager. If a test fails, a program that
- * saves blocks by channels misses blocks, or a wrong answer loses one.
+ * The save channel offers each block once, and a manager's wrong answer changes nothing. If a test
+ * fails, a program that saves blocks by channels misses blocks, or a wrong answer loses one.
  */
 #include <stddef.h>
 

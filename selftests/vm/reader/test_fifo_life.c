@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The save channel when a manager has another version, goes away, is too slow, waits, or runs in
- * several threads. If a test fails, a dead manager keeps blocks or a provider, or losses are not
- * counted.
+ * The save channel gives everything back when a manager has another version, goes away, or is too
+ * slow, and serves one that waits or runs in several threads. If a test fails, a dead manager keeps
+ * blocks or a provider, or losses are not counted.
  */
 #include "manager.h"
 #include "sleeper.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mapping of the buffers, and acquiring and releasing blocks through it. If a test fails,
- * programs can write into the kernel's buffers, or blocks are lost or given out twice.
+ * Programs can only read the mapping of the buffers, and acquire and release each block once, in
+ * order. If a test fails, programs can write into the kernel's buffers, or blocks are lost or given
+ * out twice.
  */
 #include "tbtest.h"
 

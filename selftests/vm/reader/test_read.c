@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * read() on /dev/tracebuf: with and without blocking, whole blocks and parts, splice(), the end,
- * signals, bad addresses. If a test fails, "cat /dev/tracebuf" loses or repeats bytes, hangs, or
- * ends early.
+ * read() on /dev/tracebuf gives each byte of the recording once, up to the end: with and without
+ * blocking, in whole blocks and parts, by splice(), interrupted by signals, to bad addresses. If a
+ * test fails, "cat /dev/tracebuf" loses or repeats bytes, hangs, or ends early.
  */
 #include <sys/sendfile.h>
 #include <sys/uio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots of a circular recording that goes on: their contents, their counts, and that neither
- * the recording nor other readers lose anything by them. If a test fails, the events before a
- * problem are missing in the snapshot, or taking one disturbs the recording.
+ * A snapshot of a circular recording has all events that are not overwritten, with exact counts,
+ * and neither the recording nor other readers lose anything by it. If a test fails, the events
+ * before a problem are missing in the snapshot, or taking one disturbs the recording.
  *
  * Events are numbered (fire()). Hardly anything else is recorded: a tie of the clocks every ten
  * seconds, and signals when a process ends.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that go offline and come back during a recording, and recordings of some CPUs only
- * (tb_config.cpus). If a test fails, events around hotplug are lost or stuck, or a CPU that the
- * user left out is recorded.
+ * A recording loses no event when CPUs go offline and come back, and records no CPU that the user
+ * left out (tb_config.cpus). If a test fails, events around hotplug are lost or stuck, or a CPU
+ * that the user left out is recorded.
  */
 #include <sys/mman.h>
 #include <sys/uio.h>

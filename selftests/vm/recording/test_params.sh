@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Loading, unloading, and each module parameter, legal and illegal: the messages of insmod and of
-# the kernel log, and the values in /sys/module; "insmod events=..." and "cat" are a complete use.
-# If this fails, the module takes a wrong value in silence, or cannot be unloaded.
+# The module takes each legal parameter and refuses illegal ones with a message, and it can be
+# unloaded whenever nobody uses it; "insmod events=..." and "cat" are a complete use. If this fails,
+# the module takes a wrong value in silence, or cannot be unloaded.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086

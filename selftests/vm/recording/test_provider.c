@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Providers: they are created, found, attached to and destroyed by name, and each has
- * configuration, events, memory and a stream of its own. If a test fails, one recording disturbs
- * another, or the memory of a removed provider is lost.
+ * Providers are created, found, attached to and destroyed by name, and each has configuration,
+ * events, memory and a stream of its own. If a test fails, one recording disturbs another, or the
+ * memory of a removed provider is lost.
  */
 #include <sys/mman.h>
 

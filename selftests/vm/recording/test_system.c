@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device as a part of the system: permissions to open it, unloading the module, lack of memory,
- * CPUs that go offline. If a test fails, unprivileged users can trace the machine, or a recording
- * takes the memory of everything else.
+ * The device keeps its module loaded, asks for permission, takes limited memory, and works while
+ * CPUs go offline. If a test fails, unprivileged users can trace the machine, or a recording takes
+ * the memory of everything else.
  */
 #include <grp.h>
 #include <linux/capability.h>

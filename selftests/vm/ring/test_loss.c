@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A reader that is too slow: blocks that it holds do not change, losses are counted exactly and at
- * the right place, with both policies, and counts add up at every moment. If a test fails, a trace
- * hides a loss, or blames the wrong moment.
+ * When a reader is too slow, the blocks that it holds do not change, and the trace has each loss
+ * counted exactly at the right place, with both policies; counts add up at every moment. If a test
+ * fails, a trace hides a loss, or blames the wrong moment.
  *
  * Events are numbered (fire()). Besides them this CPU only records a tie of the clocks every ten
  * seconds: a round with one is repeated.

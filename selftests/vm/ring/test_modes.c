@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Oneshot: each ring records until it is full, and counts what comes after; blocks can be read at
- * the end only. If a test fails, the beginning of a boot or a benchmark is lost, or losses are not
- * counted. Tests of the other modes are in test_loss.c and others.
+ * A oneshot ring records until it is full, counts later events, and gives its blocks to readers
+ * only at the end. If a test fails, the beginning of a boot or a benchmark is lost, or losses are
+ * not counted. Tests of the other modes are in test_loss.c and others.
  *
  * Events are numbered (fire()). The kernel also records a tie of the clocks: a round in which
  * anything else was recorded on this CPU is repeated.

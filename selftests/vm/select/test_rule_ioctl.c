@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rules, tests, counters and sets of threads as the ioctls take them: legal ones, and each illegal
- * value with its error and its place. If a test fails, the kernel runs an illegal filter, or does
- * not say which test is wrong. Random rules are in test_rule_random.c.
+ * The ioctls take every legal rule, test, counter and set of threads, and refuse each illegal value
+ * with its error and its place. If a test fails, the kernel runs an illegal filter, or does not say
+ * which test is wrong. Random rules are in test_rule_random.c.
  */
 #include "rule_ioctl.h"
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Rules through the tool: filters compared with filtering afterwards, chosen threads and processes,
-# system calls by name, excluded events, sampling, rates, stacks with symbols, counters, and errors.
-# If this fails, a rule keeps out events that its user wanted, or does not say so.
+# Rules of the tool keep out exactly the events that the user named: filters, chosen threads and
+# processes, system calls by name, excluded events, sampling and rates; stacks and counters come
+# with the right events. If this fails, a rule keeps out events that its user wanted, or does not
+# say so.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086

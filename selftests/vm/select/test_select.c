@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events exist, their descriptions, and enabling them by name before and during a recording.
- * If a test fails, a user records other events than the chosen ones, or a trace has events without
- * descriptions.
+ * Every event is described, and a provider records exactly the events that were enabled by name
+ * before or during the recording. If a test fails, a user records other events than the chosen
+ * ones, or a trace has events without descriptions.
  */
 #include <pthread.h>
 

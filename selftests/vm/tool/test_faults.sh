@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A recording while something around it fails: the disk, the memory, the clock, the reader, the
-# processors, the machine that suspends. All under load, and each time the counts are exact
-# afterwards. docs/faults.md has the list. If this fails, trouble elsewhere costs a recording.
+# A recording survives while something around it fails, and its counts are exact afterwards: the
+# disk, the memory, the clock, the reader, the processors, a machine that suspends, all under load.
+# docs/faults.md has the list. If this fails, trouble elsewhere costs a recording.
 #
 # TRACEBUF_FAULTS: runs only tests with one of these words in their names. "." is all tests, as with
 # TRACEBUF_FULL; the default is those that do not take long.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The files that record makes: several in a row, each a trace by itself; past the page cache and
-# through it; compressed; on a full disk; by a recorder in the background. If this fails, a long
+# Each file that record makes is a trace by itself, and a series has no gap: past the page cache and
+# through it, compressed, on a full disk, by a recorder in the background. If this fails, a long
 # recording has gaps between its files, or a full disk costs all of it.
 
 # Functions are called by way of check.

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# record without options: how much memory it takes, that a late reader loses nothing of a burst, and
-# its priority; and what its options change. If this fails, a plain recording loses events on a busy
-# machine, or takes too much memory.
+# Without options record takes a bounded amount of memory, and a late reader loses nothing of a
+# burst; options change memory and priority as documented. If this fails, a plain recording loses
+# events on a busy machine, or takes too much memory.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086

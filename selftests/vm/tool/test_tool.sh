@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tool against the real module: it records, shows and verifies a workload with a known number of
-# events, controls recordings, and explains errors. If a test fails, a subcommand loses events or
-# misleads its user.
+# Every subcommand of the tool works against the real module: it records, shows and verifies a
+# workload with a known number of events, controls recordings, and explains errors. If a test fails,
+# a subcommand loses events or misleads its user.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086
