@@ -99,6 +99,11 @@ static void containers(void)
 	CHECK_HAS("a-300                      [000] ");
 	CHECK_HAS("a-400                      [000] ");
 	CHECK_NUMBER(run_on("print", "--containers --jsonl"), 2);
+	CHECK_NUMBER(run_on("top", "--batch --view containers -i"), 0);
+	CHECK_HAS("\n     2   83.3    0.00 ");
+	CHECK_HAS(" web\n     1   13.9    0.00 ");
+	CHECK_HAS(" ssh\n     1    2.8    0.00 ");
+	CHECK_HAS(" cgroup 9\n");
 	labels();
 	fx_free(&fx);
 }

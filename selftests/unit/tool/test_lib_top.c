@@ -260,7 +260,8 @@ static void refused(void)
 	CHECK_NUMBER(run_on("top", "--batch --syscalls -i"), 2);
 	CHECK_HAS("-i looks at a recording as it is");
 	CHECK_NUMBER(run_on("top", "--batch --view nonsense -i"), 2);
-	CHECK_HAS("there is no view 'nonsense'; there are tasks, events, irqs, calls, latency, cpus");
+	CHECK_HAS("there is no view 'nonsense'; there are tasks, events, irqs, calls, latency, cpus, "
+		  "containers");
 	CHECK_NUMBER(run_on("top", "--batch --sort nonsense -i"), 2);
 	CHECK_HAS("the view of tasks has no column 'nonsense'");
 	CHECK_NUMBER(run("top --batch --delay 0"), 2);

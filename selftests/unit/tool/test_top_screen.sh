@@ -241,10 +241,11 @@ keys()
 	view 4 && shows '^no system calls are recorded' || return
 	view 5 && shows ' 1\.049 ms \.\. 2\.097 ms ##*$' || return
 	view 6 && shows '^   0   90\.0   10\.0 ' || return
+	view 7 && shows '^     3  100\.0 .* ?$' || return
 	key h
 	shows '^tracebuf top: keys' || return
 	key x
-	shows ' NOW$' || return
+	shows ' CONTAINER$' || return
 	view 1 || return
 	key d
 	shows '^seconds: _' || return

@@ -78,6 +78,18 @@ only()
 	return $code
 }
 
+# A loop takes all of a CPU in the container; its name comes from this machine's files
+live()
+{
+	in_group "$shop" sh -c 'while :; do :; done' & old=$!
+	tracebuf top --batch --view containers -n 2 >live
+	code=$?
+	kill "$old"
+	cat live
+	# the other CPU is free for the rest of the machine
+	[ $code = 0 ] && awk '$NF == "web" && $2 > 50 { found = 1 } END { exit !found }' live
+}
+
 # groups FILE [OPTION...]: prints how many events each name of a thread has in which cgroup
 groups()
 {
@@ -167,7 +179,7 @@ explained()
 		python3 -S -c 'import json; why = json.load(open("why.json")); assert why["threads"] > 3'
 }
 
-plan 4 8
+plan 5 8
 if in_guest; then
 	grep -q " $root cgroup2 " /proc/mounts || mount -t cgroup2 none "$root" || exit 1
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
@@ -176,6 +188,7 @@ check "cgroups as containers have them" begin
 check "record" record
 check "a flight recorder" flight
 check "record only one container" only
+check "top" live
 ! in_guest || rmmod tracebuf_events tracebuf
 judge "at the start, moved, and made meanwhile" known
 judge "chosen by the container's ID, by its name, and by path" by_name

@@ -81,6 +81,7 @@ void top_sampler_free(struct top_sampler *sampler)
 {
 	counts_free(sampler->is);
 	counts_free(sampler->was);
+	top_containers_free(&sampler->containers);
 }
 
 void top_picture_free(struct top_picture *picture)
@@ -215,6 +216,7 @@ static int take(struct top_counts *is, const struct top_source *source)
 struct between {
 	const struct top_source *source;
 	const struct top_counts *is, *was;
+	struct top_containers *containers;
 	struct top_picture *picture;
 	double seconds;			/* length of the interval, never 0 */
 };
@@ -292,6 +294,63 @@ static int add_tasks(struct between *between)
 		row->quiet = now.run_ns == before.run_ns && now.runs == before.runs &&
 			     now.waits == before.waits;
 	}
+	return 0;
+}
+
+/* The row of a container: machines have some dozens of them, so look from the start */
+static struct top_row *container_row(struct between *between, uint32_t cgroup)
+{
+	const struct top_table *table = &between->picture->tables[TOP_CONTAINERS];
+	char name[TOP_NAME];
+	struct top_row *row;
+	size_t i;
+
+	put_name(name, top_container(between->containers, between->source, cgroup));
+	for (i = 0; i < table->count; i++)
+		if (!strcmp(table->rows[i].name, name))
+			return &table->rows[i];
+	row = add_row(between, TOP_CONTAINERS, cgroup, name);
+	if (row)
+		row->quiet = true;
+	return row;
+}
+
+/* Sums over the tasks that are in each container now, or ended there */
+static int add_containers(struct between *between)
+{
+	const struct top_counts *is = between->is, *was = between->was;
+	struct top_table *table = &between->picture->tables[TOP_CONTAINERS];
+	const struct task_count zero = { 0 };
+	const struct analysis_task *task;
+	struct task_count now, before;
+	struct top_row *row;
+	size_t i;
+
+	for (i = 0; (task = analysis_task(between->source->analysis, (unsigned int)i)); i++)
+		top_container(between->containers, between->source, task->cgroup);
+	top_containers_find(between->containers, between->source);
+	for (i = 0; i < is->nr_tasks; i++) {
+		task = analysis_task(between->source->analysis, (unsigned int)i);
+		now = is->tasks[i];
+		before = BEFORE(was->tasks, was->nr_tasks, i);
+		row = container_row(between, task->cgroup);
+		if (!row)
+			return -ENOMEM;
+		row->values[0] += !task->ended;
+		row->values[1] += share(between, now.run_ns, before.run_ns);
+		row->values[2] += (double)now.run_ns / 1e9;
+		row->values[3] += rate(between, now.runs - before.runs);
+		row->values[4] += (double)(now.wait_ns - before.wait_ns) / 1e3;
+		if ((double)task->wait.max / 1e3 > row->values[5])
+			row->values[5] = (double)task->wait.max / 1e3;
+		/* beyond the columns: the waits of column 4 */
+		row->values[6] += (double)(now.waits - before.waits);
+		row->quiet &= now.run_ns == before.run_ns && now.runs == before.runs &&
+			      now.waits == before.waits;
+	}
+	for (i = 0; i < table->count; i++)
+		if (table->rows[i].values[6] > 0)
+			table->rows[i].values[4] /= table->rows[i].values[6];
 	return 0;
 }
 
@@ -548,6 +607,8 @@ static int compare(struct between *between)
 	put_rates(between);
 	result = add_tasks(between);
 	if (!result)
+		result = add_containers(between);
+	if (!result)
 		result = add_events(between);
 	for (kind = 0; !result && kind < ANALYSIS_KINDS; kind++)
 		result = add_handlers(between, kind);
@@ -560,7 +621,9 @@ int top_sample(struct top_sampler *sampler, struct top_source *source,
 	       struct top_picture *picture)
 {
 	struct top_counts *is = sampler->was;
-	struct between between = { .source = source, .picture = picture };
+	struct between between = {
+		.source = source, .picture = picture, .containers = &sampler->containers,
+	};
 	uint64_t begin;
 	int result;
 

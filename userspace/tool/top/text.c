@@ -68,6 +68,11 @@ static const struct view views[TOP_VIEWS] = {
 		  { "IRQ%", 6, TWO }, { "SOFT%", 6, TWO }, { "UNKN%", 6, ONE },
 		  { "SWITCH/s", 9, NUMBER }, { "QUEUE", 5, NUMBER } },
 	},
+	[TOP_CONTAINERS] = {
+		"containers", "CONTAINER", 1, ANALYSIS_SWITCH, "no sched_switch is recorded",
+		{ { "TASKS", 6, NUMBER }, { "%CPU", 6, ONE }, { "TIME", 7, TWO },
+		  { "RUN", 6, NUMBER }, { "WAIT", 7, NUMBER }, { "MAX", 7, NUMBER } },
+	},
 };
 
 const char *top_view_name(unsigned int view)
@@ -97,7 +102,7 @@ static unsigned int nr_columns(const struct view *view)
 /* The key of a row, for descending order: ids are negated, so that they ascend */
 static double order_of(const struct top_row *row, enum top_view view, unsigned int column)
 {
-	bool number = column == 0 && view != TOP_EVENTS;
+	bool number = column == 0 && view != TOP_EVENTS && view != TOP_CONTAINERS;
 
 	return number || (view == TOP_TASKS && column == 1) ? -row->values[column] :
 							      row->values[column];

@@ -14,6 +14,7 @@
 #include <time.h>
 #include "tracebuf.h"
 #include "analysis/analysis.h"
+#include "analysis/map.h"
 #include "tool/choose/choose.h"
 #include "tool/choose/setup.h"
 #include "tool/command/command.h"
@@ -89,10 +90,31 @@ int top_source_renew(struct top_source *source);
 /* Complains, EXIT_* */
 int top_source_close(struct top_source *source);
 
+/* ---- names of containers (containers.c) ---- */
+
+/**
+ * struct top_containers - the names that are known
+ * @groups: for each ID of a cgroup
+ * @scanned: time of the last look at the cgroups of this machine, CLOCK_MONOTONIC in ns
+ * @missing: top_container() did not know a name
+ */
+struct top_containers {
+	struct map groups;
+	uint64_t scanned;
+	bool missing;
+};
+
+/* Look up missing names on this machine, if the source is its device */
+void top_containers_find(struct top_containers *containers, const struct top_source *source);
+/* The name of a container, else of the cgroup; valid until the next look-up.  "?": not known */
+const char *top_container(struct top_containers *containers, const struct top_source *source,
+			  uint32_t cgroup);
+void top_containers_free(struct top_containers *containers);
+
 /* ---- the figures of an interval (sample.c) ---- */
 
 enum top_view {
-	TOP_TASKS, TOP_EVENTS, TOP_IRQS, TOP_CALLS, TOP_LATENCY, TOP_CPUS,
+	TOP_TASKS, TOP_EVENTS, TOP_IRQS, TOP_CALLS, TOP_LATENCY, TOP_CPUS, TOP_CONTAINERS,
 	TOP_VIEWS,
 };
 
@@ -160,6 +182,7 @@ struct top_picture {
 struct top_counts;
 struct top_sampler {
 	struct top_counts *is, *was;
+	struct top_containers containers;
 	bool begun;
 };
 
