@@ -15,13 +15,12 @@
  *	...
  *	tracebuf_unregister(&mydev_events);
  *
- * An event nobody has enabled costs a branch that is patched out; what is to go into it is
- * not even computed.
+ * An event that is not enabled costs a branch that is patched out; its arguments are not evaluated.
  *
  * A field is (type, name) or (type, name[n]); the type is a number of 1 to 8 bytes or a
  * pointer.  It lies where the compiler puts it in a structure of these members.  An array of
- * char is a text.  TRACEBUF_DYNAMIC(type, name) is an array that has another
- * length each time: see tracebuf_reserve().
+ * char is a text.  TRACEBUF_DYNAMIC(type, name) is an array whose length can differ between
+ * events: see tracebuf_reserve().
  */
 #ifndef _LINUX_TRACEBUF_EVENT_H
 #define _LINUX_TRACEBUF_EVENT_H
@@ -50,13 +49,13 @@ struct tracebuf_field {
 
 /**
  * struct tracebuf_def - an event, made by TRACEBUF_EVENT() and its relatives
- * @source: who records it
+ * @source: registration state of the event
  * @system: subsystem
  * @name: name
- * @print: how readers show it, or NULL: its fields one after another
- * @fields: @nr_fields of them
- * @nr_fields: how many
- * @bytes: of the structure
+ * @print: print format, or NULL: readers show the fields one after another
+ * @fields: array of the fields
+ * @nr_fields: number of fields
+ * @bytes: size of the event's structure
  * @simple: it takes one element
  */
 struct tracebuf_def {
@@ -106,9 +105,9 @@ void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u
 	__TRACEBUF_COMPOSITE(system, event, system##_##event, NULL, __VA_ARGS__)
 
 /**
- * TRACEBUF_EVENT_PRINT() - declare an event, and how it is shown
+ * TRACEBUF_EVENT_PRINT() - declare an event with a print format
  * @system: as TRACEBUF_EVENT()
- * @event: likewise
+ * @event: as TRACEBUF_EVENT()
  * @print: TRACEBUF_PRINT()
  * @...: its fields
  */
@@ -116,30 +115,29 @@ void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u
 	__TRACEBUF_COMPOSITE(system, event, system##_##event, print, __VA_ARGS__)
 
 /**
- * TRACEBUF_PRINT() - how an event is shown
+ * TRACEBUF_PRINT() - the print format of an event
  * @format: a format string, as of printf()
- * @...: its arguments: REC->field; __get_str(field) for a dynamic text; also what else the
- *	kernel's TP_printk() takes and readers understand: __print_flags(), __print_symbolic()
- *	... with numbers, for readers do not know enumerators
+ * @...: its arguments: REC->field; __get_str(field) for a dynamic text; __print_flags(),
+ *	__print_symbolic() and others of TP_printk() that readers know; with numbers, because
+ *	readers do not know enumerators
  *
- * It is not run in the kernel, and not looked at by the compiler.
+ * Readers evaluate it; the kernel and the compiler do not.
  */
 #define TRACEBUF_PRINT(format, ...)	__stringify(format, ##__VA_ARGS__)
 
 /**
  * TRACEBUF_SIMPLE_EVENT() - declare an event that takes one element of a ring
  * @system: as TRACEBUF_EVENT()
- * @event: likewise
+ * @event: as TRACEBUF_EVENT()
  * @...: its fields, none dynamic, together not more than 8 bytes
  *
- * The cheapest there is: time, id and 8 bytes; it does not say in which thread it
- * happened.
+ * The cheapest event: time, id and 8 bytes, without the thread.
  */
 #define TRACEBUF_SIMPLE_EVENT(system, event, ...)			\
 	__TRACEBUF_SIMPLE(system, event, system##_##event, __VA_ARGS__)
 
 /**
- * TRACEBUF_DYNAMIC() - among the fields: an array that has another length each time
+ * TRACEBUF_DYNAMIC() - a field that is an array of variable length
  * @type: of an element; char: a text
  * @name: its name
  *
@@ -171,11 +169,11 @@ void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u
 	static_branch_unlikely(&__tracebuf_##system##_##event.source.wanted)
 
 /**
- * tracebuf_event() - record an event, if anybody wants it
- * @system: of the event
- * @event: the event
- * @...: initialisers of its structure: .member = value; the others are 0.  They are not
- *	evaluated if nobody wants it.
+ * tracebuf_event() - record an event, if it is enabled
+ * @system: system of the event
+ * @event: name of the event
+ * @...: initialisers of its structure: .member = value; the others are 0.  They are evaluated only
+ *	if the event is enabled.
  *
  * Context: any where RCU is watching, NMI included.
  */
@@ -190,11 +188,11 @@ do {									\
 } while (0)
 
 /**
- * tracebuf_reserve() - a place for an event in the ring, to be filled in
- * @system: of the event, which is not a simple one
- * @event: the event
- * @slot: struct tracebuf_slot, to be passed to tracebuf_commit()
- * @extra: bytes for its dynamic fields, together
+ * tracebuf_reserve() - reserve room for an event in the ring
+ * @system: system of the event, which is not a simple one
+ * @event: name of the event
+ * @slot: struct tracebuf_slot, for tracebuf_commit()
+ * @extra: bytes for all its dynamic fields together
  *
  *	e = tracebuf_reserve(mydev, frame, &slot, len);
  *	if (e) {
@@ -203,11 +201,11 @@ do {									\
  *		tracebuf_commit(&slot);
  *	}
  *
- * Context: any where RCU is watching, NMI included.  Preemption is off until
- * tracebuf_commit(), which must be called in the same context, and soon: until then readers get
- * nothing that was recorded on this CPU later.  Reservations nest: the last is committed first.
- * Return: the event's structure, all zero; a dynamic field that remains so is empty.  NULL if
- * nobody wants it, or there is no room, which is counted.
+ * Context: any where RCU is watching, NMI included.  Preemption is off until tracebuf_commit().
+ * Call that in the same context, and soon: until then readers get no later events of this CPU.
+ * Reservations nest: commit the last one first.
+ * Return: the event's structure, all zero; a dynamic field that stays zero is empty.  NULL if the
+ * event is not enabled, or there is no room, which is counted.
  */
 #define tracebuf_reserve(system, event, slot, extra)			\
 	(tracebuf_enabled(system, event) ?				\

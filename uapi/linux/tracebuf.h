@@ -2,17 +2,15 @@
 /*
  * tracebuf - the ABI: what the memory, a trace file and /dev/tracebuf look like.
  *
- * A trace is a row of blocks.  A block is a power of two of bytes, starts with
- * struct tb_block (64 bytes) and holds events made of 16-byte elements.  A
- * trace file is the concatenation of the blocks that read() or the mapping
- * handed out, durable ones before the rolling ones that need them.  Files may
- * be cut at block boundaries and concatenated.
+ * A trace is a sequence of blocks.  The size of a block is a power of two; it starts with struct
+ * tb_block (64 bytes) and holds events made of 16-byte elements.  A trace file is the concatenation
+ * of the blocks that read() or the mapping handed out, durable blocks before the rolling blocks
+ * that need them.  Files may be cut at block boundaries and concatenated.
  *
- * Everything is little-endian and naturally aligned.  Structures passed to
- * ioctl are versioned by their size (it is part of the command's number):
- * they only ever grow at the end, unknown bytes must be zero, and so must
- * every reserved field and every unknown flag, else EINVAL (E2BIG for bytes
- * beyond what the kernel knows).
+ * Everything is little-endian and naturally aligned.  Structures passed to ioctl are versioned by
+ * their size, which is part of the command's number: they only ever grow at the end.  Unknown
+ * bytes, reserved fields and unknown flags must be zero, else EINVAL (E2BIG for bytes beyond the
+ * structure that the kernel knows).
  */
 #ifndef _UAPI_LINUX_TRACEBUF_H
 #define _UAPI_LINUX_TRACEBUF_H
@@ -33,7 +31,7 @@
 #define TB_NAME_MAX		64	/* system, event and field names, with NUL */
 #define TB_COMM_LEN		16
 #define TB_PROVIDER_NAME_MAX	32	/* with NUL */
-#define TB_DURABLE_KIB_MIN	64	/* durable buffer, when it is made and grown */
+#define TB_DURABLE_KIB_MIN	64	/* limits for tb_config.durable_kib */
 #define TB_DURABLE_KIB_MAX	65536
 
 /* ---- block ------------------------------------------------------------ */
@@ -50,8 +48,8 @@ enum tb_block_kind {
 /* tb_block.flags */
 #define TB_BLOCK_COMPLETE	0x01	/* the end fields are valid */
 #define TB_BLOCK_FLUSHED	0x02	/* closed before it was full */
-#define TB_BLOCK_GAP		0x04	/* the gap slot tells of lost events */
-#define TB_BLOCK_UNSETTLED	0x08	/* of what is missing, a later block tells the rest */
+#define TB_BLOCK_GAP		0x04	/* the gap slot reports lost events */
+#define TB_BLOCK_UNSETTLED	0x08	/* a later block reports the rest of the lost events */
 
 /**
  * struct tb_block - the 64 bytes at the start of every buffer
@@ -63,16 +61,15 @@ enum tb_block_kind {
  * @provider: id of the provider; "kernel" is 0
  * @cpu: the CPU whose ring this is; 0 for durable blocks
  * @tid: the thread that was running when the block was opened
- * @sequence: number of the block in its ring (in its provider's durable
- *	buffer), from 0, no number twice within one recording
+ * @sequence: number of the block in its ring, or in its provider's durable buffer, from 0; unique
+ *	within a recording
  * @time_start: full clock when the block was opened, <= every event in it
  * @time_end: full clock when it was complete, >= every event in it
- * @data: bytes used, header included; behind them: durable: zeros; others: if there is room, one
- *	element that says so (TB_STRUCT_PAD), and then whatever was there before
+ * @data: bytes used, header included.  The rest of a durable block is zero; in other blocks a
+ *	TB_STRUCT_PAD element follows if there is room, and then old bytes
  * @events: events in the block: everything except structural elements
- * @overwritten: rolling: events of this ring overwritten so far, up to this
- *	block's place in the order; filled in when the block is handed over;
- *	durable: which recording this is of, see tb_gap.recording; notes: 0
+ * @overwritten: rolling: events of this ring that were overwritten before this block; the kernel
+ *	fills it in when it hands the block over; durable: tb_gap.recording; notes: 0
  * @dropped: rolling: events of this ring dropped before this block was opened
  */
 struct tb_block {
@@ -105,14 +102,14 @@ struct tb_block {
  *   bits 16-25  length of the event in elements, the first included
  *   bits 26-31  low six bits of the block's sequence number
  *
- * It is stored last.  Until then a composite event's first word says
- * TB_STRUCT_RESERVED with the length, so that it can be stepped over.
+ * The writer stores it last.  Until then the first word of a composite event has TB_STRUCT_RESERVED
+ * and the length, so that readers can step over it.
  */
 enum tb_struct {
 	TB_STRUCT_RESERVED	= 0,	/* not committed (or never written) */
-	TB_STRUCT_SIMPLE	= 1,	/* payload from the first element's second half on */
+	TB_STRUCT_SIMPLE	= 1,	/* the payload starts in the first element */
 	TB_STRUCT_COMPOSITE	= 2,	/* see struct tb_composite */
-	TB_STRUCT_PAD		= 3,	/* nothing, up to the end of the block */
+	TB_STRUCT_PAD		= 3,	/* no events follow in this block */
 };
 
 #define TB_HEAD_STRUCT(h)	((h) & 3u)
@@ -125,10 +122,10 @@ enum tb_struct {
 
 /**
  * struct tb_element - 16 bytes, the unit of every buffer
- * @head: see above
- * @time: low 32 bits of the clock; the upper half is that of @time_start of
- *	the block or of the last TB_EV_TIME element before this one
- * @payload: simple events: as the event's fields say, relative to here
+ * @head: TB_HEAD()
+ * @time: low 32 bits of the clock; the upper half is that of the last TB_EV_TIME element before
+ *	this one, or of @time_start of the block
+ * @payload: simple events: the payload, to which offsets of fields are relative
  */
 struct tb_element {
 	__u32 head;
@@ -139,7 +136,7 @@ struct tb_element {
 /**
  * struct tb_composite - the first element of a composite event
  * @head: structure TB_STRUCT_COMPOSITE, length >= 1
- * @time: as above
+ * @time: as in struct tb_element
  * @tid: the thread that recorded it, 0 for an idle task
  * @length: bytes of payload after this element, without the zeroed tail
  * @context: TB_CONTEXT_*
@@ -160,7 +157,7 @@ struct tb_composite {
 
 /* ---- event ids -------------------------------------------------------- */
 
-#define TB_EV_CONTROL_LAST	63	/* 0..63: control; the rest is described */
+#define TB_EV_CONTROL_LAST	63	/* 0..63: control; TB_EV_EVENT describes the others */
 #define TB_EV_FIRST		64	/* 64 + 2n: event n, wide; 65 + 2n: compact */
 
 enum tb_control_event {
@@ -168,8 +165,8 @@ enum tb_control_event {
 	TB_EV_NONE	= 0,
 	TB_EV_TIME	= 1,	/* simple; payload: the full clock */
 	TB_EV_GAP	= 2,	/* struct tb_gap, first in every rolling block */
-	TB_EV_STACK	= 3,	/* struct tb_stack: of the event before it */
-	TB_EV_COUNTERS	= 4,	/* struct tb_counters: likewise */
+	TB_EV_STACK	= 3,	/* struct tb_stack of the event before it */
+	TB_EV_COUNTERS	= 4,	/* struct tb_counters of the event before it */
 	TB_EV_STRUCTURAL_LAST = 7,
 
 	/* counted, in rolling and durable blocks */
@@ -177,41 +174,40 @@ enum tb_control_event {
 	TB_EV_THREAD	= 9,	/* struct tb_thread */
 	TB_EV_MARK	= 10,	/* text, not NUL-terminated */
 	TB_EV_CHUNK	= 11,	/* struct tb_chunk_event, tracebuf_producer.h */
-	TB_EV_PATCH	= 12,	/* struct tb_patch_event, likewise */
+	TB_EV_PATCH	= 12,	/* struct tb_patch_event, tracebuf_producer.h */
 
 	/* durable blocks only */
 	TB_EV_INIT	= 16,	/* struct tb_init */
 	TB_EV_EVENT	= 17,	/* struct tb_event_desc */
-	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop and of each snapshot */
+	TB_EV_TOTALS	= 18,	/* struct tb_totals, one per CPU, at stop and in each snapshot */
 	TB_EV_STRING	= 19,	/* struct tb_string */
 	TB_EV_SUPPRESSED = 20,	/* struct tb_suppressed, one per event, at stop */
-	TB_EV_SELECTION	= 21,	/* struct tb_selection, at each change of it */
-	TB_EV_THREADS_LOST = 24, /* struct tb_threads_lost, if there is any such loss */
+	TB_EV_SELECTION	= 21,	/* struct tb_selection, at each change of the selection */
+	TB_EV_THREADS_LOST = 24, /* struct tb_threads_lost, if records of threads were lost */
 
 	/* notes only: written into the file by the program that read the recording */
 	TB_EV_SYMBOL	= 22,	/* struct tb_symbol */
-	TB_EV_PART	= 23,	/* struct tb_part, for each ring that had a block by then */
+	TB_EV_PART	= 23,	/* struct tb_part, for each ring that has had a block */
 	TB_EV_MAPPING	= 25,	/* struct tb_mapping */
 	TB_EV_OPEN_FILE	= 26,	/* struct tb_open_file */
 
-	/* rolling: their meaning is agreed between those who write and read them */
+	/* rolling: writer and reader agree on their meaning */
 	TB_EV_USER	= 32,
 	TB_EV_USER_LAST	= 63,
 };
 
 /**
- * struct tb_gap - payload of TB_EV_GAP: what is missing before this block
+ * struct tb_gap - payload of TB_EV_GAP: the events that are missing before this block
  * @overwritten: events overwritten since the previous block handed over
  * @dropped: events dropped since then, @oversize included
- * @oversize: of those, events larger than the largest that fits
- * @first: start of the span of time in which they were
+ * @oversize: dropped events that were larger than the largest that fits
+ * @first: start of the span of time in which the missing events were
  * @last: end of that span
- * @recording: which recording this block is of: a random number, not 0; 0: not
- *	known. Blocks that are found in memory are told apart by it
+ * @recording: random number of the recording, not 0, which tells blocks in memory apart; 0: not
+ *	known
  *
- * Always present as the first event of a rolling block, 64 bytes with its
- * first element; all but @recording zero, and TB_BLOCK_GAP not set, when nothing is
- * missing.
+ * It is always the first event of a rolling block, and takes 64 bytes with its first element.  If
+ * no events are missing, all fields but @recording are zero, and TB_BLOCK_GAP is not set.
  */
 struct tb_gap {
 	__u64 overwritten;
@@ -228,46 +224,46 @@ struct tb_gap {
 /* ---- in memory -------------------------------------------------------- */
 
 /*
- * Whoever looks for buffers in the memory of a machine that has crashed finds, beside the
- * blocks, what the kernel keeps of each ring.  It is at a physical address
- * that is a multiple of TB_RING_IMAGE_ALIGN.  Read it, believe nothing of it.
+ * The memory of a machine that has crashed has, beside the blocks, a struct tb_ring_image for each
+ * ring, at a physical address that is a multiple of TB_RING_IMAGE_ALIGN.  A program that reads it
+ * must check every field.
  *
- * Head moves to a block before its header is written.  From shortly before until that is done
- * sequence is TB_BLOCK_OPENING_WORD() of the number that it will have and of how many elements its
- * first event has, which is not there yet.  Right are then magic, version, kind, size_log2,
- * provider, cpu, time_start and tb_gap.recording; the other fields may be anything; and there
- * may be events behind the first.
+ * Head moves to a block before the header of the block is written.  From shortly before that until
+ * the header is complete, sequence is TB_BLOCK_OPENING_WORD() of the sequence number and of the
+ * number of elements of the first event, which is not written yet.  Then magic, version, kind,
+ * size_log2, provider, cpu, time_start and tb_gap.recording are valid, other fields are not, and
+ * events may follow the first.
  */
 #define TB_BLOCK_OPENING	0x8000000000000000ull
 #define TB_BLOCK_OPENING_WORD(seq, n)	(TB_BLOCK_OPENING | (__u64)(n) << 52 | (seq))
 #define TB_BLOCK_OPENING_NUMBER(word)	((word) & 0xfffffffffffffull)
 #define TB_BLOCK_OPENING_ELEMENTS(word)	((__u32)((word) >> 52) & 0x7ffu)
-#define TB_BLOCK_UNUSED		(~0ull)	/* tb_block.sequence: there was no block there yet */
+#define TB_BLOCK_UNUSED		(~0ull)	/* tb_block.sequence: the buffer was never used */
 
 #define TB_RING_IMAGE_MAGIC	0x474e495246554254ull	/* "TBUFRING" in memory */
 #define TB_RING_IMAGE_ALIGN	512
 
-/* tb_ring_image.head, low to high: elements used in the current block, which of the
- * ring's buffers that is, low bits of its sequence number; the rest is the clock's
+/* tb_ring_image.head, low to high: elements used in the current block, index of its buffer in the
+ * ring, low bits of its sequence number, bits of the clock
  */
 #define TB_RING_IMAGE_USED(h)	((__u32)(h) & 0x1ffffu)
 #define TB_RING_IMAGE_BUFFER(h)	((__u32)((h) >> 17) & 0xfffu)
 #define TB_RING_IMAGE_SEQ(h)	((__u32)((h) >> 29) & 0x3fffu)
 
 /**
- * struct tb_ring_image - the ring of a CPU, as it is in memory
- * @head: where the next event goes
- * @elements: of each buffer
- * @buffers: how many
+ * struct tb_ring_image - the ring of a CPU in memory
+ * @head: place of the next event, see TB_RING_IMAGE_USED()
+ * @elements: elements of each buffer
+ * @buffers: number of buffers
  * @provider: as in struct tb_block
- * @cpu: likewise
+ * @cpu: as in struct tb_block
  * @start: the clock when recording began
  * @magic: TB_RING_IMAGE_MAGIC
  * @recording: tb_gap.recording of its blocks
- * @recorded: events in blocks that are complete
- * @overwritten: of those, overwritten
+ * @recorded: events in complete blocks
+ * @overwritten: recorded events that were overwritten
  * @dropped: events that found no room, @oversize included
- * @oversize: of those, larger than the largest that fits
+ * @oversize: dropped events that were larger than the largest that fits
  */
 struct tb_ring_image {
 	__u64 head;
@@ -297,13 +293,13 @@ enum tb_stack_kind {
 };
 
 /**
- * struct tb_stack - payload of TB_EV_STACK: who called, innermost first
+ * struct tb_stack - payload of TB_EV_STACK: return addresses, innermost first
  * @kind: enum tb_stack_kind
- * @count: addresses
- * @ip: return addresses; that of the tracepoint's caller is the first
+ * @count: number of addresses
+ * @ip: return addresses; the first is in the function with the tracepoint
  *
- * Stacks and counters of an event follow it in the same block, with nothing in
- * between, kernel's stack, user's stack, counters, those that were asked for.
+ * Stacks and counters follow their event directly, in the same block: the kernel's stack, the
+ * user's stack, the counters, as far as the rule has them.
  */
 struct tb_stack {
 	__u32 kind;
@@ -317,7 +313,7 @@ struct tb_stack {
  * struct tb_counters - payload of TB_EV_COUNTERS: performance counters of this CPU
  * @mask: bit n: the value of counter n follows; TB_STRING_COUNTER names it
  * @reserved: zero
- * @value: of those in @mask, lowest bit first; they only ever go up
+ * @value: values of the counters in @mask, lowest bit first; a counter only ever increases
  */
 struct tb_counters {
 	__u32 mask;
@@ -328,14 +324,14 @@ struct tb_counters {
 #define TB_COUNTERS_MAX		8	/* counters of a provider */
 
 enum tb_clock_id {
-	TB_CLOCK_AUTO	= 0,	/* the best this machine has */
+	TB_CLOCK_AUTO	= 0,	/* the best clock of this machine */
 	TB_CLOCK_TSC	= 1,	/* x86 invariant TSC, raw cycles */
 	TB_CLOCK_ARCH	= 2,	/* arm64 generic timer, raw ticks */
 	TB_CLOCK_MONO	= 3,	/* ktime_get_mono_fast_ns, nanoseconds */
 };
 
 /**
- * struct tb_clock_sync - payload of TB_EV_CLOCK: ties the clock to others
+ * struct tb_clock_sync - payload of TB_EV_CLOCK: the trace clock and others at the same time
  * @clock: the trace clock, read between the two halves of the others
  * @monotonic: CLOCK_MONOTONIC, ns
  * @boottime: CLOCK_BOOTTIME, ns
@@ -385,14 +381,14 @@ struct tb_thread {
 };
 
 /**
- * struct tb_threads_lost - payload of TB_EV_THREADS_LOST: what is not known of threads
+ * struct tb_threads_lost - payload of TB_EV_THREADS_LOST: records of threads that were lost
  * @records: records of threads that found no room since the start of the recording
- * @first: start of the span of time in which they were; 0: there are none
+ * @first: start of the span of time in which they were lost; 0: none
  * @last: end of that span
- * @before: older records were removed to make room: before this time a thread may have no name,
- *	or one that it got later; 0: none were
+ * @before: the kernel removed older records to make room: before this time a thread may have no
+ *	name, or a later one; 0: it removed none
  *
- * Times are those of the trace clock.  Of several such records the last one holds.
+ * Times are those of the trace clock.  The last such record of a recording is valid.
  */
 struct tb_threads_lost {
 	__u64 records;
@@ -405,20 +401,20 @@ struct tb_threads_lost {
  * struct tb_init - payload of TB_EV_INIT, the first event of a recording
  * @abi: TB_ABI_VERSION
  * @clock: enum tb_clock_id in use
- * @frequency: ticks per second of the trace clock as far as known; the clock
- *	records tell more exactly
+ * @frequency: ticks per second of the trace clock, as precisely as the kernel knows it; clock
+ *	records are more precise
  * @mode: enum tb_mode
  * @policy: enum tb_policy
- * @nr_cpus: rings
+ * @nr_cpus: number of rings
  * @buffers: buffers per ring
  * @elements: elements per buffer
  * @page_size: bytes
  * @pid_max: thread ids are below this
  * @flags: TB_INIT_*
- * @generation: counts the recordings of this provider since it was made
- * @load_id: random, new each time the module is loaded: with @generation it
- *	tells any two recordings apart
- * @provider: its name
+ * @generation: number of this recording among those of its provider
+ * @load_id: random, new each time the module is loaded: @load_id, provider and @generation identify
+ *	a recording
+ * @provider: name of the provider
  * @release: kernel release (uname -r)
  * @version: kernel version (uname -v)
  * @machine: uname -m
@@ -446,7 +442,7 @@ struct tb_init {
 };
 
 /* tb_init.flags */
-#define TB_INIT_STATE_DUMP	0x01	/* existing threads follow */
+#define TB_INIT_STATE_DUMP	0x01	/* records of existing threads follow */
 #define TB_INIT_CLOCK_FALLBACK	0x02	/* the TSC was not usable */
 
 /* tb_field.flags */
@@ -459,25 +455,24 @@ struct tb_init {
 #define TB_FIELD_BITS		0x40	/* @bit and @bits are valid */
 #define TB_FIELD_CPUMASK	0x80
 #define TB_FIELD_ONE_BIT	0x100	/* n > 0 stands for 1 << (n - 1) */
-#define TB_FIELD_CONTEXT	0x200	/* the event's context, TB_CONTEXT_*; no field of it */
-#define TB_FIELD_COUNT		0x400	/* how many "name[i]" of an array there are; no field */
+#define TB_FIELD_CONTEXT	0x200	/* the event's context, TB_CONTEXT_*, not a field */
+#define TB_FIELD_COUNT		0x400	/* the number of fields "name[i]", not a field */
 
 /**
  * struct tb_field - one field of an event, part of struct tb_event_desc
- * @offset: bytes from the start of the payload (composite: what follows the
- *	first element; simple: tb_element.payload)
- * @size: bytes in all; for DATA_LOC and REL_LOC 4
+ * @offset: bytes from the start of the payload (composite: after the first element; simple:
+ *	tb_element.payload)
+ * @size: bytes of the whole field; 4 for DATA_LOC and REL_LOC
  * @count: elements of an array, else 0
  * @flags: TB_FIELD_*
  * @bit: TB_FIELD_BITS: first bit within the little-endian word at @offset
- * @bits: TB_FIELD_BITS: how many
+ * @bits: TB_FIELD_BITS: number of bits
  * @reserved: zero
  * @name: offset of the name in the description's strings
  * @type: offset of the C type there
  *
- * DATA_LOC: the offset in the word counts from 8 bytes before the payload
- * (the kernel's own format: from its trace_entry).  A word of 0 is a field that nothing
- * was put into: empty.
+ * DATA_LOC: the offset in the word counts from 8 bytes before the payload, where the kernel's own
+ * format has the trace_entry.  A word of 0 is an empty field.
  */
 struct tb_field {
 	__u16 offset;
@@ -497,10 +492,10 @@ struct tb_field {
 #define TB_EVENT_SHORT		0x04	/* the payload may end before the fields do */
 
 /**
- * struct tb_event_desc - payload of TB_EV_EVENT: what an event id means
+ * struct tb_event_desc - payload of TB_EV_EVENT: describes an event id
  * @id: the event id
  * @flags: TB_EVENT_*
- * @nr_fields: how many struct tb_field follow this structure
+ * @nr_fields: number of struct tb_field that follow this structure
  * @strings: bytes of NUL-terminated strings after the fields; offset 0 there
  *	is an empty string
  * @system: offset of the subsystem's name in the strings
@@ -519,15 +514,15 @@ struct tb_event_desc {
 	__u16 context;
 };
 
-/* tb_string.kind: what the strings are for */
+/* tb_string.kind */
 enum tb_string_kind {
 	TB_STRING_IRQ		= 1,	/* name of interrupt @key */
 	TB_STRING_SYSCALL	= 2,	/* name of system call @key */
 	TB_STRING_SOFTIRQ	= 3,	/* name of softirq @key */
 	TB_STRING_COUNTER	= 4,	/* name of performance counter @key */
 	TB_STRING_CGROUP	= 5,	/* path of the cgroup with ID @key, in notes */
-	TB_STRING_QUOTA		= 6,	/* of that cgroup, in notes: see docs/abi.md */
-	TB_STRING_CONTAINER	= 7,	/* name of its container, in notes: see docs/abi.md */
+	TB_STRING_QUOTA		= 6,	/* CPU quota of cgroup @key, in notes: see docs/abi.md */
+	TB_STRING_CONTAINER	= 7,	/* container of cgroup @key, in notes: see docs/abi.md */
 };
 
 /**
@@ -543,8 +538,8 @@ struct tb_string {
 
 /* tb_totals.flags */
 #define TB_TOTALS_SNAPSHOT	0x01	/* the counts of a snapshot: recording went on */
-#define TB_TOTALS_OPEN		0x02	/* and the ring took events behind its last block */
-#define TB_TOTALS_UNCOUNTED	0x04	/* attempted, recorded, overwritten not known */
+#define TB_TOTALS_OPEN		0x02	/* the ring took events after the snapshot's last block */
+#define TB_TOTALS_UNCOUNTED	0x04	/* attempted, recorded, overwritten are not known */
 
 /**
  * struct tb_totals - payload of TB_EV_TOTALS: the counts of one ring at stop
@@ -552,22 +547,21 @@ struct tb_string {
  * @flags: TB_TOTALS_*
  * @attempted: events offered = @recorded + @dropped
  * @recorded: events that got into a buffer
- * @overwritten: of those, overwritten before they could be handed over
+ * @overwritten: recorded events that were overwritten before they could be handed over
  * @dropped: events that found no room, @oversize included
- * @oversize: of those, larger than the largest that fits
- * @blocks: buffers opened, so the last sequence number + 1
- * @time: trace clock, when the counts were read; at stop nothing is attempted after it; 0: not
- *	known
- * @first: not later than the first dropped event that no block tells of; 0: not known, or none
- * @last: not earlier than the last one
+ * @oversize: dropped events that were larger than the largest that fits
+ * @blocks: buffers opened: the last sequence number + 1
+ * @time: trace clock when the counts were read; at stop no event is attempted later; 0: not known
+ * @first: not later than the first dropped event that no block reports; 0: not known, or none
+ * @last: not earlier than the last such event
  *
- * The end of a ring: if more were dropped than the header of its last block says, nothing is known
- * of that CPU from @first on.  Of records from before @time was added 56 bytes are there.
+ * If a ring dropped more events than the header of its last block says, nothing is known of that
+ * CPU from @first on.  Older kernels' records have 56 bytes and end before @time.
  *
- * A snapshot has one of these for each ring, before its blocks.  They are the counts of its ring if
- * @blocks is the number of the last block in the snapshot plus one (no block: 0), and the last such
- * record of a CPU counts.  With TB_TOTALS_OPEN the ring went on recording behind that block, so
- * nothing was refused there: all counts are zero.
+ * A snapshot has one of these records for each ring, before the ring's blocks.  It is valid if
+ * @blocks is the sequence number of the ring's last block in the snapshot plus one (0 without a
+ * block); the last such record of a CPU is the valid one.  With TB_TOTALS_OPEN the ring went on
+ * recording after that block, so it dropped nothing there: all counts are zero.
  */
 struct tb_totals {
 	__u32 cpu;
@@ -584,17 +578,17 @@ struct tb_totals {
 };
 
 /**
- * struct tb_suppressed - payload of TB_EV_SUPPRESSED: what a rule kept out of the rings
- * @id: the event, its wide form; 0: kept out by the thread (struct tb_pids), and @nested of
- *	events without a rule of their own
+ * struct tb_suppressed - payload of TB_EV_SUPPRESSED: events that a rule kept out of the rings
+ * @id: id of the event's wide form; 0: events of threads that are not recorded (struct tb_pids),
+ *	and in @nested events without a rule
  * @flags: zero
- * @filtered: events its tests rejected
- * @sampled: that were not the n-th
- * @limited: beyond the rate
- * @vetoed: rejected by a handler of a module
- * @nested: not looked at: too many in the middle of one another on this CPU
+ * @filtered: events that the rule's tests rejected
+ * @sampled: events that were not the n-th
+ * @limited: events beyond the rate
+ * @vetoed: events that a handler of a module rejected
+ * @nested: events that were not tested, because too many interrupted one another on this CPU
  *
- * None of them are in the counts of the rings.
+ * The counts of the rings include none of them.
  */
 struct tb_suppressed {
 	__u32 id;
@@ -607,14 +601,14 @@ struct tb_suppressed {
 };
 
 /**
- * struct tb_selection - payload of TB_EV_SELECTION: which events are recorded from now on
- * @first: the id that the first bit stands for
- * @count: bits
+ * struct tb_selection - payload of TB_EV_SELECTION: the events that are recorded from now on
+ * @first: event id of the first bit
+ * @count: number of bits
  * @bits: bit i % 8 of byte i / 8: events with the id @first + i are recorded
  *
- * Ids of described events (TB_EV_FIRST and above) without a bit are not recorded.  All events that
- * a change enables or disables are enabled or disabled at one moment, on all CPUs: just after the
- * time of this record.  A complete state repeats the record.
+ * Described events (TB_EV_FIRST and above) without a bit are not recorded.  A change enables and
+ * disables all its events at one moment, on all CPUs: just after the time of this record.  A
+ * complete state repeats the record.
  */
 struct tb_selection {
 	__u32 first;
@@ -623,15 +617,15 @@ struct tb_selection {
 };
 
 /**
- * struct tb_symbol - payload of TB_EV_SYMBOL: which function an address is in
- * @start: its first address
- * @size: bytes
- * The name follows, not NUL-terminated, to the end of the payload; that of a function
- * of a module ends with " [module]".
+ * struct tb_symbol - payload of TB_EV_SYMBOL: the name and addresses of a function
+ * @start: first address of the function
+ * @size: bytes of the function
+ * The name follows, not NUL-terminated, to the end of the payload; that of a function of a module
+ * ends with " [module]".
  *
- * The kernel does not write blocks of the kind TB_BLOCK_NOTE.  They are of the last recording of
- * @provider that is before them in the file, and have no place in time: @sequence starts
- * at 0 in each file, @cpu and all times are 0.  Readers may leave them out.
+ * The kernel does not write blocks of the kind TB_BLOCK_NOTE.  They belong to the last recording of
+ * @provider before them in the file, and have no time: @sequence starts at 0 in each file, @cpu and
+ * all times are 0.  Readers may ignore them.
  */
 struct tb_symbol {
 	__u64 start;
@@ -640,21 +634,21 @@ struct tb_symbol {
 
 enum tb_mapping_kind {
 	TB_MAPPING_CODE	= 1,	/* a file's code is in memory */
-	TB_MAPPING_EXEC	= 2,	/* exec: what was mapped before is not any more */
-	TB_MAPPING_FORK	= 3,	/* a new process: has the mappings that @parent has at that time */
-	TB_MAPPING_UNKNOWN = 4,	/* of any process: nothing is known for @size ns, or of before */
+	TB_MAPPING_EXEC	= 2,	/* exec has removed all earlier mappings */
+	TB_MAPPING_FORK	= 3,	/* a new process has the present mappings of @parent */
+	TB_MAPPING_UNKNOWN = 4,	/* of no process mappings are known for @size ns, or from before */
 };
 
 /**
  * struct tb_mapping - payload of TB_EV_MAPPING, in notes: the address space of a process
- * @since: CLOCK_MONOTONIC in ns from which on this is so; 0: since before the recording
+ * @since: time of the change, CLOCK_MONOTONIC in ns; 0: before the recording
  * @start, @size: the addresses; TB_MAPPING_UNKNOWN: @size is a time in ns
- * @offset: where in the file the byte at @start is
+ * @offset: offset in the file of the byte at @start
  * @pid: the process (tgid)
- * @parent: TB_MAPPING_FORK: its parent
- * @kind: TB_MAPPING_*; the other fields are 0 where a kind has no use for them
- * @build_id: bytes of the file's build ID, which follow; 0: it has none, or it is not known
- * @path: bytes of its path, which follow the build ID; not NUL-terminated
+ * @parent: TB_MAPPING_FORK: parent of the process
+ * @kind: TB_MAPPING_*; fields that a kind does not use are 0
+ * @build_id: length of the file's build ID, which follows; 0: none, or not known
+ * @path: length of the file's path, which follows the build ID; not NUL-terminated
  *
  * An address belongs to the latest TB_MAPPING_CODE of its process that contains it, if that is
  * no older than the latest TB_MAPPING_EXEC of the process and the end of the latest
@@ -677,18 +671,18 @@ struct tb_mapping {
 #define TB_OPEN_FILE_EXEC	0x01	/* exec closes it, or may do so */
 
 /**
- * struct tb_open_file - payload of TB_EV_OPEN_FILE, in notes: what a process had open
- * @since: CLOCK_MONOTONIC in ns: when the recorder began to look at it
- * @span: ns until it had looked: the process had it open at some time in between
+ * struct tb_open_file - payload of TB_EV_OPEN_FILE, in notes: a file that a process had open
+ * @since: CLOCK_MONOTONIC in ns, when the recorder began to read its name
+ * @span: ns until the recorder had read it: the file was open at some time in between
  * @pid: the process (tgid)
- * @number: the file's number in that process
+ * @number: file descriptor in that process
  * @flags: TB_OPEN_FILE_*
  * @reserved: zero
- * The name follows, not NUL-terminated, to the end of the payload: the link in /proc/PID/fd, the
- * end of it behind "..." if it is long; of a socket its addresses, if the recorder found them.
+ * The name follows, not NUL-terminated, to the end of the payload: the link in /proc/PID/fd, if it
+ * is long "..." and its end; the addresses of a socket, if the recorder found them.
  *
- * The recorder looks at the files of each process once, soon after the start of the recording.
- * What system calls change before or after that is in the recording, not here.
+ * The recorder reads the files of each process once, soon after the start of the recording.  The
+ * events of system calls show earlier and later changes.
  */
 struct tb_open_file {
 	__u64 since;
@@ -703,16 +697,17 @@ struct tb_open_file {
 #define TB_PART_END	0x01	/* at the end of this file; else at its beginning */
 
 /**
- * struct tb_part - payload of TB_EV_PART: how far a recording had got that is in several files
+ * struct tb_part - payload of TB_EV_PART: counts of a ring where one file of a recording ends and
+ *	the next begins
  * @cpu: the ring
  * @flags: TB_PART_*
  * @blocks: sequence number of the ring's next block
- * @events: of this ring that were delivered before that, in this file or those before it
- * @overwritten: as the last block before that says in its header
- * @dropped: likewise
+ * @events: events of this ring in the blocks before that, in this file and earlier ones
+ * @overwritten: tb_block.overwritten of the last of these blocks
+ * @dropped: tb_block.dropped of that block
  *
- * At the beginning, before the first rolling block, it tells what is in the files before this
- * one; at the end where the next one goes on.  A ring of which nothing is told begins here.
+ * At the beginning, before the first rolling block, it counts the blocks in earlier files; at the
+ * end, also those of this file.  A ring without such a record begins in this file.
  */
 struct tb_part {
 	__u32 cpu;
@@ -728,12 +723,12 @@ struct tb_part {
 enum tb_mode {
 	TB_MODE_ONESHOT		= 1,	/* each ring until it is full; read when stopped */
 	TB_MODE_CIRCULAR	= 2,	/* overwrite; read when stopped, or by a snapshot */
-	TB_MODE_STREAMING	= 3,	/* a reader takes blocks as they come */
+	TB_MODE_STREAMING	= 3,	/* a reader takes blocks while recording goes on */
 };
 
 enum tb_policy {
-	TB_POLICY_OVERWRITE	= 1,	/* the oldest goes */
-	TB_POLICY_DROP		= 2,	/* the newest goes */
+	TB_POLICY_OVERWRITE	= 1,	/* a full ring loses its oldest events */
+	TB_POLICY_DROP		= 2,	/* a full ring loses new events */
 };
 
 enum tb_state {
@@ -745,8 +740,8 @@ enum tb_state {
 /* why a recording is not running, or not whole */
 enum tb_reason {
 	TB_REASON_NONE		= 0,
-	TB_REASON_REQUEST	= 1,	/* it was told to stop */
-	TB_REASON_DURABLE_FULL	= 2,	/* no room for what must not be lost */
+	TB_REASON_REQUEST	= 1,	/* a program stopped it */
+	TB_REASON_DURABLE_FULL	= 2,	/* the durable buffer is full */
 	TB_REASON_HIBERNATION	= 3,	/* hibernation does not save its memory (memory=) */
 	TB_REASON_DAMAGED	= 4,	/* the recorder's state is inconsistent */
 };
@@ -757,10 +752,9 @@ enum tb_reason {
  * @version: TB_RING_VERSION
  * @buffering_mode: enum tb_mode
  * @reserved: zero
- * @nr: rolling buffers
- * @current_buffer: the one written to now, or last
- * @wrapped_count: buffers that were begun after the first: low half of the sequence
- *	number of @current_buffer
+ * @nr: number of rolling buffers
+ * @current_buffer: index of the buffer that is written to now, or was last
+ * @wrapped_count: low half of the sequence number of @current_buffer
  * @total_size: bytes; oneshot: @header_size + @rolling_size, else @header_size +
  *	@durable_size + @nr * @rolling_size
  * @header_size: bytes, whole pages
@@ -768,13 +762,13 @@ enum tb_reason {
  * @rolling_size: bytes of a rolling buffer; oneshot: of all of them
  * @durable_data_end: bytes written to the durable buffer since the start
  * @records_dropped: events this ring has dropped
- * @cpu: whose ring
- * @provider: id
+ * @cpu: CPU of the ring
+ * @provider: id of the provider
  * @reserved64: zero
- * @rolling_data_end: of each rolling buffer, bytes in it when it was filled last
+ * @rolling_data_end: for each rolling buffer, bytes in it when it was filled last
  *
- * All sizes and ends are multiples of 8.  The ends and @records_dropped are written when a
- * buffer fills, is closed, or the recording stops, not live.
+ * All sizes and ends are multiples of 8.  The kernel writes the ends and @records_dropped when a
+ * buffer fills or is closed, and when the recording stops.
  */
 struct tb_ring_header {
 	__u64 magic;
@@ -804,13 +798,13 @@ struct tb_ring_header {
 #define TB_IOC_MAGIC		0xBB
 
 /**
- * struct tb_query - TB_IOC_QUERY: what there is, in use and mapped
- * @ring_stride: bytes from one ring to the next in the mapping; ring n is
- *	that of CPU n and starts at n * @ring_stride
+ * struct tb_query - TB_IOC_QUERY: get the configuration, the state and the layout of the mapping
+ * @ring_stride: bytes from one ring to the next in the mapping; the ring of CPU n starts at n *
+ *	@ring_stride
  * @ring_header: bytes before the first buffer of a ring
  * @buffer_bytes: bytes of a buffer
- * @durable_offset: where the durable buffer starts in the mapping
- * @durable_bytes: its size there, what it may grow to
+ * @durable_offset: offset of the durable buffer in the mapping
+ * @durable_bytes: its size there, to which it may grow
  * @map_bytes: size of the whole mapping
  */
 struct tb_query {
@@ -839,19 +833,19 @@ struct tb_query {
 	__u32 reason;		/* enum tb_reason */
 	__u32 provider;		/* id, as in the block headers */
 	__u64 durable_used;	/* bytes of the durable buffer in use now */
-	__u64 durable_size;	/* bytes of memory it has now; behind, the mapping is empty */
-	__u64 durable_lost;	/* records that found no room there */
+	__u64 durable_size;	/* bytes of memory it has now; the mapping is empty after them */
+	__u64 durable_lost;	/* records that found no room in it */
 	char  name[TB_PROVIDER_NAME_MAX];
-	__u32 full;		/* oneshot: rings that have no room any more */
-	__u32 nr_rings;		/* how many CPUs have a ring: see "The mapping" in docs/abi.md */
-	__u32 nr_missing;	/* how often a CPU came online without memory for its ring */
+	__u32 full;		/* oneshot: number of full rings */
+	__u32 nr_rings;		/* number of CPUs with a ring: see "The mapping" in docs/abi.md */
+	__u32 nr_missing;	/* times that a CPU came online without memory for its ring */
 	__u32 reserved32;
 	__u64 reserved[2];
 };
 
 /**
- * struct tb_config - TB_IOC_CONFIGURE: sizes and ways, while not running
- * Zero in a field means: the default.  Undelivered blocks are discarded.
+ * struct tb_config - TB_IOC_CONFIGURE: set mode and sizes, while not running
+ * A field of 0 stands for the default.  Undelivered blocks are discarded.
  * Errors: EBUSY running, mapped or held; EINVAL; ENOMEM (nothing changed).
  */
 struct tb_config {
@@ -880,7 +874,7 @@ struct tb_config {
 /**
  * struct tb_start - TB_IOC_START: begin a new recording
  * @flags: TB_START_*
- * What is left of an earlier recording is discarded.
+ * The kernel discards an earlier recording.
  * Errors: EBUSY running or blocks held, ENOSPC durable buffer too small.
  */
 struct tb_start {
@@ -889,15 +883,15 @@ struct tb_start {
 };
 
 /* tb_flush.flags */
-#define TB_FLUSH_ASK		0x01	/* ask producers whose memory is not shared, and wait */
+#define TB_FLUSH_ASK		0x01	/* ask producers without shared memory, and wait */
 
 /**
  * struct tb_flush - TB_IOC_FLUSH: close the buffers that hold events
- * @cpu: which; -1: all, and before that everything that producers have published is taken
+ * @cpu: the ring; -1: all rings, after taking all records that producers have published
  *	(tracebuf_producer.h)
  * @flags: TB_FLUSH_*
- * @timeout_ms: TB_FLUSH_ASK: how long at most; ETIMEDOUT if somebody did not answer, everything
- *	else was done; 0: 1000
+ * @timeout_ms: TB_FLUSH_ASK: time limit; 0: 1000.  ETIMEDOUT: a producer did not answer; the rest
+ *	is done
  * @reserved: zero
  */
 struct tb_flush {
@@ -913,19 +907,19 @@ enum tb_select_op {
 };
 
 enum tb_form {
-	TB_FORM_DEFAULT		= 0,	/* compact, or what was chosen before */
+	TB_FORM_DEFAULT		= 0,	/* the form of the last selection, at first compact */
 	TB_FORM_WIDE		= 1,
-	TB_FORM_COMPACT		= 2,	/* compact; where the event has no such form: wide */
+	TB_FORM_COMPACT		= 2,	/* wide for events without a compact form */
 };
 
 /**
- * struct tb_select - TB_IOC_SELECT: enable or disable events, any time
+ * struct tb_select - TB_IOC_SELECT: enable or disable events, at any time
  * @op: enum tb_select_op
  * @form: enum tb_form; zero when disabling
  * @pattern: address of the text: "system", "system:event", "event" or
  *	"all"; '*' and '?' match as in a shell
- * @length: its length in bytes, at most 255
- * @matched: out: how many events it matched
+ * @length: bytes of the pattern, at most 255
+ * @matched: out: number of events that it matched
  * Errors: ENOENT nothing matches, EINVAL, ENOSPC durable buffer full.
  */
 struct tb_select {
@@ -941,51 +935,51 @@ struct tb_select {
 
 enum tb_test_op {
 	TB_TEST_EQ	= 1,	/* the number equals @value */
-	TB_TEST_LT	= 2,	/* is less; signed if TB_TEST_SIGNED */
+	TB_TEST_LT	= 2,	/* the number is less; signed with TB_TEST_SIGNED */
 	TB_TEST_LE	= 3,
-	TB_TEST_BITS	= 4,	/* has one of the bits of @value */
-	TB_TEST_IN	= 5,	/* bit number n of the data is set */
+	TB_TEST_BITS	= 4,	/* the number has one of the bits of @value */
+	TB_TEST_IN	= 5,	/* the data, a bitmap, has the bit of this number */
 	TB_TEST_GLOB	= 6,	/* the text matches the data: '*', '?', '[a-z]', '\\' */
-	TB_TEST_EMPTY	= 7,	/* a cpumask or dynamic array of nothing but zeros */
+	TB_TEST_EMPTY	= 7,	/* a cpumask or dynamic array has only zeros */
 };
 
 enum tb_test_source {
-	TB_TEST_FIELD	= 0,	/* of the event */
-	TB_TEST_TID	= 1,	/* the thread it happens in */
-	TB_TEST_TGID	= 2,	/* its process */
-	TB_TEST_UID	= 3,	/* real user id */
+	TB_TEST_FIELD	= 0,	/* a field of the event */
+	TB_TEST_TID	= 1,	/* the current thread */
+	TB_TEST_TGID	= 2,	/* the process of that thread */
+	TB_TEST_UID	= 3,	/* real user id of that thread */
 	TB_TEST_CPU	= 4,
 	TB_TEST_CONTEXT	= 5,	/* as in tb_composite.context */
-	TB_TEST_COMM	= 6,	/* the name of the thread: a text */
+	TB_TEST_COMM	= 6,	/* name of that thread, a text */
 };
 
 /* tb_test.flags */
 #define TB_TEST_SIGNED		0x01
-#define TB_TEST_DATA_LOC	0x02	/* the text is where the word at @offset says */
-#define TB_TEST_REL_LOC		0x04
+#define TB_TEST_DATA_LOC	0x02	/* the word at @offset has the place of the text */
+#define TB_TEST_REL_LOC		0x04	/* the same, relative to the end of the word */
 
-/* where a test leads: so many tests further on, 0 is the next one; or the end */
+/* tb_test.yes, tb_test.no: the number of tests to skip, or: */
 #define TB_TEST_PASS		0xffff
 #define TB_TEST_REJECT		0xfffe
 
 /**
- * struct tb_test - one step in finding out whether an event is wanted
+ * struct tb_test - one step of the decision whether to record an event
  * @op: enum tb_test_op
- * @source: enum tb_test_source; all but a field: @size 0 and so on
- * @size: a number: bytes, 1, 2, 4 or 8; a text: 0
+ * @source: enum tb_test_source; @size, @offset, @length, @bit and @bits are 0 for all but a field
+ * @size: bytes of a number: 1, 2, 4 or 8; a text: 0
  * @flags: TB_TEST_*
- * @offset: of the field, from the start of the payload
- * @length: a text in a fixed array: its bytes; else 0
+ * @offset: offset of the field from the start of the payload
+ * @length: bytes of a text in a fixed array, else 0
  * @bit: first bit of a number in part of a word (TB_FIELD_BITS)
- * @bits: how many; 0: all of it
- * @yes: which test is next if so; TB_TEST_PASS, TB_TEST_REJECT
- * @no: if not, or if there is no such field in this event (a dynamic one that is too short)
+ * @bits: number of bits; 0: the whole word
+ * @yes: the next test if this one is true; TB_TEST_PASS, TB_TEST_REJECT
+ * @no: the next test if it is false, or if the event lacks the field (a dynamic one is too short)
  * @data: offset in the rule's data
- * @data_bytes: how much of it: the pattern, without a NUL; the bitmap
+ * @data_bytes: bytes of data: the pattern, without a NUL, or the bitmap
  * @reserved: zero
- * @value: to compare with; a number of @size bytes, sign-extended if signed
+ * @value: number to compare with, of @size bytes, sign-extended if signed
  *
- * Tests only lead onwards, so no event takes more steps than there are.
+ * Tests only lead onwards, so the number of tests limits the number of steps.
  */
 struct tb_test {
 	__u8  op;
@@ -1004,17 +998,17 @@ struct tb_test {
 	__u64 value;
 };
 
-#define TB_TESTS_MAX		64	/* of a rule */
+#define TB_TESTS_MAX		64	/* tests of a rule */
 #define TB_TEST_DATA_MAX	4096	/* bytes of data of a rule */
 #define TB_GLOB_MAX		64	/* bytes of a pattern */
-#define TB_TEXT_MAX		256	/* a longer text is compared by its beginning */
+#define TB_TEXT_MAX		256	/* of a longer text only the beginning is compared */
 
 /**
- * struct tb_counter - a performance counter to be read at an event
+ * struct tb_counter - a performance counter that is recorded with an event
  * @type: as in struct perf_event_attr
  * @reserved: zero
- * @config: likewise
- * @name: for the reader of the trace, with NUL
+ * @config: as in struct perf_event_attr
+ * @name: name in the trace, with NUL
  */
 struct tb_counter {
 	__u32 type;
@@ -1024,31 +1018,30 @@ struct tb_counter {
 };
 
 /* tb_rule.flags */
-#define TB_RULE_STACK		0x01	/* the kernel's stack goes with the event */
-#define TB_RULE_USER_STACK	0x02	/* the user's, where it can be had */
+#define TB_RULE_STACK		0x01	/* record the kernel's stack with the event */
+#define TB_RULE_USER_STACK	0x02	/* record the user's stack, if it can be read */
 
 /**
- * struct tb_rule - TB_IOC_RULE: when an event is recorded, and what goes with it
- * @index: the event, as in struct tb_event_info; TB_RULE_ALL: take all rules away, with
- *	everything else zero
+ * struct tb_rule - TB_IOC_RULE: when an event is recorded, and what is recorded with it
+ * @index: index of the event, as in struct tb_event_info; TB_RULE_ALL, with all else zero: remove
+ *	all rules
  * @reserved32: zero
  * @flags: TB_RULE_*
- * @sample: of those that pass the tests, record one in so many; 0, 1: all
- * @rate: and of these so many a second at most; 0: no limit
- * @tests: address of an array of struct tb_test, the first is where it begins
- * @nr_tests: at most TB_TESTS_MAX; 0: all pass
- * @data_bytes: at most TB_TEST_DATA_MAX
- * @data: address of what the tests compare with
+ * @sample: record every n-th event that passes the tests; 0, 1: all
+ * @rate: record at most this number of them in a second; 0: no limit
+ * @tests: address of an array of struct tb_test; an event begins with the first
+ * @nr_tests: number of tests, at most TB_TESTS_MAX; 0: all events pass
+ * @data_bytes: bytes of data, at most TB_TEST_DATA_MAX
+ * @data: address of the data that tests compare with
  * @counters: address of an array of struct tb_counter
- * @nr_counters: how many
- * @bad: out: which test or counter is wrong, see below
+ * @nr_counters: number of counters
+ * @bad: out: index of the test or counter that is wrong
  *
- * Replaces the rule of that event, at any time; no rule if all but @index is zero.  An event
- * with a rule is recorded in its wide form, which @tests are for.  What is not recorded because
- * of a rule is counted (TB_IOC_SUPPRESSED).
- * Errors: ENOENT no such event; EINVAL a test that is not legal for the event, its place in
- * @bad; EOPNOTSUPP no such counter here, its place in @bad; ENOSPC more than
- * TB_COUNTERS_MAX different counters; ENOMEM.
+ * Replaces the rule of that event, at any time; removes it if all but @index is zero.  An event
+ * with a rule is recorded in its wide form, to which @tests refer.  Events that a rule keeps out
+ * are counted (TB_IOC_SUPPRESSED).
+ * Errors: ENOENT no such event; EINVAL test @bad is invalid for the event; EOPNOTSUPP this machine
+ * has no counter @bad; ENOSPC more than TB_COUNTERS_MAX different counters; ENOMEM.
  */
 struct tb_rule {
 	__u32 index;
@@ -1069,10 +1062,11 @@ struct tb_rule {
 #define TB_RULE_ALL		0xffffffffu
 
 /**
- * struct tb_suppressed_info - TB_IOC_SUPPRESSED: what rules kept out, live
- * @index: in: the event, as in struct tb_event_info; TB_RULE_ALL: by the thread
+ * struct tb_suppressed_info - TB_IOC_SUPPRESSED: get the number of events that rules kept out
+ * @index: in: the event, as in struct tb_event_info; TB_RULE_ALL: events of threads that are not
+ *	recorded
  * @reserved32: zero
- * @suppressed: since the start of the recording
+ * @suppressed: counts since the start of the recording
  */
 struct tb_suppressed_info {
 	__u32 index;
@@ -1083,19 +1077,19 @@ struct tb_suppressed_info {
 
 /* tb_pids.flags */
 #define TB_PIDS_EXCLUDE		0x01	/* record all but these */
-#define TB_PIDS_PROCESS		0x02	/* they are processes: all threads of each, new ones too */
-#define TB_PIDS_CHILDREN	0x04	/* and processes they make from now on */
+#define TB_PIDS_PROCESS		0x02	/* processes: all their threads, also later ones */
+#define TB_PIDS_CHILDREN	0x04	/* also the processes that they create from now on */
 
 /**
- * struct tb_pids - TB_IOC_PIDS: whose events are recorded
- * @pids: address of an array of __u32, thread ids as the caller sees them
- * @count: how many, at most TB_PIDS_MAX; 0, with no flags: everybody's
+ * struct tb_pids - TB_IOC_PIDS: choose the threads to record
+ * @pids: address of an array of __u32, thread ids in the caller's pid namespace
+ * @count: number of thread ids, at most TB_PIDS_MAX; 0, without flags: record all threads
  * @flags: TB_PIDS_*
- * @bad: out: which of them there is not
+ * @bad: out: index of a thread that does not exist
  *
- * An event is recorded if the thread it happens in is one of them; those about
- * another thread (a switch to it, its wake-up) also if that is.
- * Errors: ESRCH no such thread, its place in @bad; EINVAL; ENOMEM.
+ * An event is recorded if the current thread is chosen.  An event about another thread (a switch to
+ * it, its wake-up) is also recorded if that thread is chosen.
+ * Errors: ESRCH thread @bad does not exist; EINVAL; ENOMEM.
  */
 struct tb_pids {
 	__u64 pids;
@@ -1112,18 +1106,18 @@ struct tb_pids {
 #define TB_INFO_ENABLED		0x01
 #define TB_INFO_COMPACT		0x02	/* recorded in its compact form */
 #define TB_INFO_HAS_COMPACT	0x04
-#define TB_INFO_ABSENT		0x08	/* the tracepoint is not there, or not yet */
-#define TB_INFO_GONE		0x10	/* the module that has it is not there any more */
+#define TB_INFO_ABSENT		0x08	/* the kernel has no such tracepoint now */
+#define TB_INFO_GONE		0x10	/* the module with the tracepoint was unloaded */
 #define TB_INFO_FLAGS		0x1f
 
 /**
- * struct tb_event_info - TB_IOC_EVENT: the event with number @index
+ * struct tb_event_info - TB_IOC_EVENT: get an event
  * @index: in: 0 .. tb_query.nr_events - 1, else ENOENT
- * @flags: in: TB_INFO_COMPACT: @desc is for the compact form, if it has one; out: TB_INFO_*
- * @desc: in: address for its struct tb_event_desc with fields and strings,
- *	or 0; the wide form's unless @flags said otherwise
- * @desc_size: in: room there; out: its size (nothing is written if the
- *	room is too small)
+ * @flags: in: TB_INFO_COMPACT: @desc is for the compact form, if there is one; else for the wide
+ *	form; out: TB_INFO_*
+ * @desc: in: address for the struct tb_event_desc with fields and strings, or 0
+ * @desc_size: in: bytes of room at @desc; out: bytes needed (the kernel writes nothing if the room
+ *	is too small)
  */
 struct tb_event_info {
 	__u32 index;
@@ -1137,7 +1131,7 @@ struct tb_event_info {
 };
 
 /**
- * struct tb_stats - TB_IOC_STATS: the counts of one ring, live
+ * struct tb_stats - TB_IOC_STATS: get the present counts of one ring
  * attempted = delivered + overwritten + dropped + pending at every moment.
  */
 struct tb_stats {
@@ -1150,12 +1144,12 @@ struct tb_stats {
 	__u64 dropped;		/* oversize included */
 	__u64 oversize;
 	__u64 pending;		/* in buffers, not yet delivered */
-	__u64 bytes;		/* delivered, blocks as a whole */
-	__u64 blocks;		/* opened */
-	__u64 marks;		/* watermark crossed */
-	__u64 retries;		/* reservations tried again: nested in between */
-	__u32 ready;		/* blocks a reader could take now */
-	__u32 held;		/* blocks a reader has */
+	__u64 bytes;		/* of delivered blocks */
+	__u64 blocks;		/* opened blocks */
+	__u64 marks;		/* number of times that the watermark was crossed */
+	__u64 retries;		/* reservations that an interrupting event made retry */
+	__u32 ready;		/* blocks that a reader could take now */
+	__u32 held;		/* blocks that a reader has taken */
 	__u32 fill;		/* elements used in the current buffer */
 	__u32 reserved32;
 	__u64 reserved[4];
@@ -1165,9 +1159,9 @@ struct tb_stats {
 #define TB_RING_DURABLE		0xffffffffu
 
 /**
- * struct tb_ref - a block handed over
- * @offset: in the mapping
- * @bytes: its size
+ * struct tb_ref - a block that was handed over
+ * @offset: offset in the mapping
+ * @bytes: size of the block
  * @ring: CPU, or TB_RING_DURABLE
  */
 struct tb_ref {
@@ -1177,17 +1171,17 @@ struct tb_ref {
 };
 
 /**
- * struct tb_batch - TB_IOC_ACQUIRE and TB_IOC_RELEASE: take and give back
+ * struct tb_batch - TB_IOC_ACQUIRE and TB_IOC_RELEASE: take blocks, and give them back
  * @refs: address of an array of struct tb_ref
- * @count: in: its room (acquire; 1..1024), how many (release); out: how many
- *	were taken or given back
+ * @count: in: acquire: room in the array, 1..1024; release: number of blocks; out: number of blocks
+ *	that were taken or given back
  * @flags: acquire: TB_ACQUIRE_*
- * Acquire never blocks: count 0 when there is nothing.  Errors: EBUSY another
- * session is the reader; EINVAL a reference that is not held (those before it are released,
- * count says how many); ENODATA stopped and drained, or the end of a snapshot.
+ * Acquire never blocks: @count is 0 if there are no blocks.
+ * Errors: EBUSY another session is the reader; EINVAL a block is not held (the @count blocks before
+ * it are released); ENODATA stopped and drained, or the end of a snapshot.
  *
- * Release durable blocks in the order in which they were acquired: the module counts them only, and
- * may write into the memory of as many of the oldest.  Blocks of CPUs have no such order.
+ * Release durable blocks in the order in which they were acquired: the module only counts them, and
+ * may overwrite that number of the oldest.  Other blocks have no such order.
  */
 struct tb_batch {
 	__u64 refs;
@@ -1196,30 +1190,31 @@ struct tb_batch {
 	__u64 reserved;
 };
 
-#define TB_ACQUIRE_FLUSH	0x01	/* close buffers that hold anything first */
+#define TB_ACQUIRE_FLUSH	0x01	/* first close buffers that hold events */
 #define TB_ACQUIRE_SNAPSHOT	0x02	/* take a snapshot */
 
 /*
- * A snapshot is a copy of what the rings of a circular recording hold while it goes on.
- * It begins with the first TB_ACQUIRE_SNAPSHOT of a session, which flushes all rings; that
- * and all further acquires give, beside durable blocks, what was in the rings then and has
- * not been overwritten since, until ENODATA says that this was all (0: a block is not
- * complete yet, or half of a ring's buffers are held and must be released first).  Blocks
- * released stay in the ring.  The shorter they are held the better: a buffer that is held
- * is not written to, the one after it is, so what is recorded meanwhile overwrites other
- * blocks, before they were taken.  The newest quarter of each ring's blocks is held from the
- * beginning on, so that there is something to take however fast the writers are.  A durable block
- * has the counts of each ring as of the beginning (struct tb_totals).  The session is for this
- * snapshot alone; the next one takes another, and can have the same blocks.  In other modes, and
- * when stopped, the flag means nothing.
+ * A snapshot is a copy of the blocks in the rings of a circular recording that goes on.  It begins
+ * with the first TB_ACQUIRE_SNAPSHOT of a session, which flushes all rings.  This and all further
+ * acquires return, beside durable blocks, the blocks that were in the rings then and have not been
+ * overwritten since.  ENODATA is the end; count 0: a block is not complete yet, or half of a ring's
+ * buffers are held and must be released first.
+ *
+ * Released blocks stay in the ring.  Release them soon: writers skip a buffer that is held, so new
+ * events overwrite other blocks, which the snapshot may not have taken yet.  The newest quarter of
+ * each ring's blocks is held from the beginning, so a snapshot has these blocks even if writers are
+ * fast.  A durable block has the counts of each ring at the beginning (struct tb_totals).
+ *
+ * A session takes one snapshot; another session can take the same blocks.  In other modes, and
+ * after a stop, the kernel ignores the flag.
  */
 
 #define TB_PROVIDERS_MAX	64
 
 /**
- * struct tb_attach - TB_IOC_ATTACH: this file is for that provider from now on
- * @name: of the provider; a file just opened is for "kernel"
- * Errors: ENOENT; EBUSY this file has read, mapped or started something.
+ * struct tb_attach - TB_IOC_ATTACH: use this file for a provider from now on
+ * @name: name of the provider; a file that was just opened is for "kernel"
+ * Errors: ENOENT; EBUSY this file has read, mapped or started a recording.
  */
 struct tb_attach {
 	char  name[TB_PROVIDER_NAME_MAX];
@@ -1228,13 +1223,13 @@ struct tb_attach {
 
 enum tb_provider_op {
 	TB_PROVIDER_CREATE	= 1,
-	TB_PROVIDER_DESTROY	= 2,	/* stops it; what it has recorded is gone */
+	TB_PROVIDER_DESTROY	= 2,	/* stops it, and discards its recording */
 };
 
 /**
- * struct tb_provider_req - TB_IOC_PROVIDER: make or remove a provider
+ * struct tb_provider_req - TB_IOC_PROVIDER: create or destroy a provider
  * @op: enum tb_provider_op
- * @id: out: its id
+ * @id: out: id of the provider
  * @name: 1 to 31 of A-Z a-z 0-9 _ - ., the first a letter
  * Errors: EINVAL illegal name; EEXIST; ENOENT; EPERM "kernel"; EBUSY in use by another
  * file or by a module; ENOSPC TB_PROVIDERS_MAX; ENOMEM.
@@ -1247,11 +1242,11 @@ struct tb_provider_req {
 };
 
 /* tb_provider_info.flags */
-#define TB_PROVIDER_MODULE	0x01	/* made by a kernel module, which has it */
-#define TB_PROVIDER_PREVIOUS	0x02	/* what reserved memory held when the module was loaded */
+#define TB_PROVIDER_MODULE	0x01	/* belongs to a kernel module */
+#define TB_PROVIDER_PREVIOUS	0x02	/* a recording found in reserved memory at load */
 
 /**
- * struct tb_provider_info - TB_IOC_PROVIDERS: the providers, one by one
+ * struct tb_provider_info - TB_IOC_PROVIDERS: get a provider
  * @index: in: 0 is "kernel"; ENOENT past the last
  */
 struct tb_provider_info {
@@ -1260,26 +1255,27 @@ struct tb_provider_info {
 	__u32 state;		/* enum tb_state */
 	__u32 reason;		/* enum tb_reason */
 	__u32 flags;
-	__u32 files;		/* open files that are for it */
+	__u32 files;		/* number of open files of this provider */
 	char  name[TB_PROVIDER_NAME_MAX];
 	__u64 reserved[2];
 };
 
 /**
- * struct tb_fifo - TB_IOC_FIFO: the save/saved channel of one ring
- * @cpu: which ring
+ * struct tb_fifo - TB_IOC_FIFO: open the save channel of one ring
+ * @cpu: CPU of the ring
  * @version: TB_FIFO_VERSION; EPROTONOSUPPORT for another
  * @flags: zero
- * The result is a file descriptor, close-on-exec: read() gives whole packets from the
- * ring, write() takes whole packets from the manager.  While one is open the
- * blocks of its ring go there alone.  Streaming mode only, else EINVAL; EBUSY if
- * the ring has a channel already or another session is the reader.
+ * The result is a file descriptor, close-on-exec.  read() returns whole packets from the kernel,
+ * write() takes whole packets from the manager, the program that saves the blocks.  While the
+ * channel is open, only the manager gets the blocks of this ring.  Errors: EINVAL not in streaming
+ * mode; EBUSY the ring has a channel, or another session is the reader.
  *
- * A block is offered with SAVE_BUFFER, when all it needs is in the durable buffer, and
- * given back by BUFFER_SAVED with the same data; no other is offered before.  What is wrong,
- * late, repeated or unsolicited gives EINVAL and changes nothing.  The manager may answer
- * STARTED with STARTED and the version it speaks: if that is another one the channel is
- * closed, EPROTO.  Closing it, or its session (EPIPE), puts back what was offered.
+ * The kernel offers a block with SAVE_BUFFER as soon as the durable buffer has all records that the
+ * block needs.  The manager gives it back with BUFFER_SAVED and the same data; then the kernel
+ * offers the next one.  A wrong, late, repeated or unsolicited answer gets EINVAL and changes
+ * nothing.  The manager may answer STARTED with STARTED and its own version; if that is another
+ * version the kernel closes the channel, EPROTO.  Closing the channel or its session (EPIPE)
+ * returns the offered block to the ring.
  */
 struct tb_fifo {
 	__u32 cpu;
@@ -1296,10 +1292,10 @@ enum tb_fifo_request {
 	TB_FIFO_SAVE_BUFFER	= 2,	/* data32: wrap count, data64: durable data end */
 	TB_FIFO_STOPPED		= 3,	/* data32: enum tb_reason, data64: durable data end */
 	/* from the manager; it may also answer TB_FIFO_STARTED with the version it speaks */
-	TB_FIFO_BUFFER_SAVED	= 0x100, /* both as in the TB_FIFO_SAVE_BUFFER it answers */
+	TB_FIFO_BUFFER_SAVED	= 0x100, /* data of the TB_FIFO_SAVE_BUFFER that it answers */
 };
 
-/** struct tb_packet - what goes through the channel */
+/** struct tb_packet - a message in the channel */
 struct tb_packet {
 	__u16 request;
 	__u16 reserved;		/* zero */
@@ -1316,26 +1312,25 @@ enum tb_arm_op {
  * struct tb_arm - TB_IOC_ARM: let an event freeze a circular recording
  * @op: enum tb_arm_op
  * @post: percent, 0..100
- * @pattern: address of the text: patterns as in struct tb_select, separated by
- *	commas; events that are not recorded can be triggers, too
- * @length: its length in bytes, at most 255
- * @matched: out: how many events it matched, at most 64
- * @rules: address of an array of struct tb_rule, or 0: with tests (nothing else, wide
- *	form) for some of the events; the others trigger whatever is in them
- * @nr_rules: how many, at most 64
- * @bad: out: which of the rules is wrong, when the error is EINVAL and that is why
- * @post_ms: freeze at the latest so many milliseconds after the event; 0: no such limit
+ * @pattern: address of the text: patterns as in struct tb_select, separated by commas; events that
+ *	are not recorded can be triggers, too
+ * @length: bytes of the text, at most 255
+ * @matched: out: number of events that it matched, at most 64
+ * @rules: address of an array of struct tb_rule, with only tests of the wide form, or 0; an event
+ *	without a rule always fires the trigger
+ * @nr_rules: number of rules, at most 64
+ * @bad: out: index of the wrong rule, if a rule is the cause of EINVAL
+ * @post_ms: freeze at most this number of milliseconds after the event; 0: no such limit
  * @reserved: zero
  *
- * When one of the events occurs for the first time on a CPU that is recorded, a
- * TB_EV_MARK "trigger: system:event" is recorded there.  From then on each ring may overwrite
- * as many more blocks as make up @post percent of it, but never the one with the
- * mark.  When the ring of that CPU has done so, or @post_ms have passed, all rings are frozen:
- * what would overwrite a block is dropped, and counted.  poll() on this file then says POLLPRI,
- * as it does when the recording has been stopped; TB_IOC_TRIGGER tells which.  Rings overwrite
- * again after TB_ARM_CLEAR, and when this file is closed.
+ * When one of the events occurs for the first time on a recorded CPU, that CPU records a TB_EV_MARK
+ * "trigger: system:event".  From then on each ring may overwrite @post percent of its blocks, but
+ * never the block with the mark.  When the ring of that CPU has done so, or after @post_ms, all
+ * rings are frozen: they drop and count events for which they would overwrite a block.  Then poll()
+ * on this file returns POLLPRI, as it does after a stop of the recording; TB_IOC_TRIGGER has the
+ * reason.  Rings overwrite again after TB_ARM_CLEAR, and when this file is closed.
  * Errors: EINVAL no circular recording is running, or (clear) this file has not armed; EBUSY
- * armed already; ENOENT a pattern matches nothing; E2BIG more than 64 events; ENOMEM.
+ * already armed; ENOENT a pattern matches nothing; E2BIG more than 64 events; ENOMEM.
  */
 struct tb_arm {
 	__u32 op;
@@ -1353,26 +1348,26 @@ struct tb_arm {
 enum tb_trigger_state {
 	TB_TRIGGER_NONE		= 0,
 	TB_TRIGGER_ARMED	= 1,
-	TB_TRIGGER_FIRED	= 2,	/* what comes after is being recorded */
+	TB_TRIGGER_FIRED	= 2,	/* the event has occurred; recording goes on */
 	TB_TRIGGER_FROZEN	= 3,
 	TB_TRIGGER_ENDED	= 4,	/* the recording was stopped before it was disarmed */
 };
 
 /**
- * struct tb_trigger_info - TB_IOC_TRIGGER: what has become of the trigger
+ * struct tb_trigger_info - TB_IOC_TRIGGER: get the state of the trigger
  * @state: enum tb_trigger_state
- * @fired: 1: an event has occurred, and what follows tells of it
- * @events: how many could
- * @post_blocks: blocks of a ring that may be overwritten after it
- * @cpu: where
- * @tid: the thread
- * @id: id of the event, its wide form
- * @time: trace clock
- * @realtime: CLOCK_REALTIME, ns
- * @sequence: number of the block with the mark
+ * @fired: 1: an event has occurred; @cpu and the fields after it describe it
+ * @events: number of events that can fire the trigger
+ * @post_blocks: number of blocks that each ring may overwrite after the event
+ * @cpu: CPU on which the event occurred
+ * @tid: thread in which it occurred
+ * @id: id of the event's wide form
+ * @time: time of the event, trace clock
+ * @realtime: CLOCK_REALTIME of the event, ns
+ * @sequence: sequence number of the block with the mark
  * @comm: name of the thread
- * @system: of the event
- * @name: of the event
+ * @system: system of the event
+ * @name: name of the event
  */
 struct tb_trigger_info {
 	__u32 state;

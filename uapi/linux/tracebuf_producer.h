@@ -3,16 +3,17 @@
  * tracebuf - the ABI of user-space writers: the memory that a program shares with the kernel,
  * the ioctls of /dev/tracebuf_producer, and what chunks look like there and in a trace.
  *
- * A program opens /dev/tracebuf_producer: a channel.  It maps a page that the kernel writes
- * (struct tb_producer_page, read-only) and chunks that it writes itself.  A chunk belongs to one
- * writer, which belongs to one thread; records are put into it without a system call and published
- * by storing how far they go.  Complete chunks are committed in batches by ioctl; the kernel
- * copies them into the ring of a provider, the writer's target, as TB_EV_CHUNK.  Whenever a
- * reader flushes, a recording stops or the process ends, the kernel takes what is published,
- * of chunks that are not complete, too; so nothing published is lost with its process.
+ * A program that opens /dev/tracebuf_producer gets a channel.  It maps a page that the kernel
+ * writes (struct tb_producer_page, read-only) and chunks that the program writes.  A chunk belongs
+ * to one writer, and a writer to one thread.  The writer puts records into its chunk without a
+ * system call and publishes them by storing how far they go.  The program commits complete chunks
+ * in batches by ioctl.  The kernel copies them into the ring of a provider, the writer's target,
+ * as TB_EV_CHUNK.  Whenever a reader flushes, a recording stops or the process ends, the kernel
+ * also takes the published records of incomplete chunks.  So no published record is lost with its
+ * process.
  *
- * The kernel trusts nothing in that memory: it is copied, then checked; who wrote it comes from the
- * channel.  Those who read traces must not trust what is in chunks either.
+ * The kernel trusts nothing in that memory: it copies a chunk, then checks the copy, and takes the
+ * process from the channel.  Readers of traces must not trust the contents of chunks either.
  */
 #ifndef _UAPI_LINUX_TRACEBUF_PRODUCER_H
 #define _UAPI_LINUX_TRACEBUF_PRODUCER_H
@@ -34,14 +35,15 @@
 #define TB_WRITER_MAX		65535
 #define TB_COMMIT_MAX		1024	/* chunks, and patches, of one TB_PIOC_COMMIT */
 
-/* ---- the page the kernel writes ---------------------------------------- */
+/* ---- the page that the kernel writes ------------------------------------ */
 
 /**
  * struct tb_producer_target - part of struct tb_producer_page: one target
  * @clock: enum tb_clock_id that writers read: the clock of the recording, or TB_CLOCK_MONO if
- *	programs cannot read that clock. The kernel may change it after the machine has slept
- * @generation: counts its recordings; stored, with release, after the rest of what is told of one
- * @frequency: ticks per second of the clock, as far as known
+ *	programs cannot read that clock.  The kernel may change it after the machine has slept
+ * @generation: number of recordings of the target; the kernel stores it last, with release, after
+ *	the other words about the recording
+ * @frequency: ticks per second of the clock, as precisely as the kernel knows it
  */
 struct tb_producer_target {
 	__u32 clock;
@@ -53,14 +55,15 @@ struct tb_producer_target {
  * struct tb_producer_page - at offset 0 of the mapping, read-only
  * @abi: TB_PRODUCER_ABI
  * @producer: id of the channel, never used twice while the module is loaded; as in TB_EV_CHUNK
- * @flush: flushes that readers have asked producers for; see tb_commit.flush
+ * @flush: number of flushes that readers have asked producers for; see tb_commit.flush
  * @recording: bit t: target t records
- * @overwrites: bit t: it overwrites what is old, so names should be told again in each chunk
- * @changes: goes up after any of this has changed
+ * @overwrites: bit t: target t overwrites old blocks, so each chunk should define its names again
+ * @changes: the kernel increments it after any other word has changed
  * @closed: bit t: target t takes nothing from producers
  * @reserved: zero
- * @targets: of those that TB_PIOC_TARGET has told of
- * @categories: of those that TB_PIOC_CATEGORY has told of; bit t: target t wants it (and records)
+ * @targets: targets that TB_PIOC_TARGET has set up
+ * @categories: categories that TB_PIOC_CATEGORY has registered; bit t: target t records and wants
+ *	this one
  *
  * Words change one by one, at any time.
  */
@@ -77,21 +80,22 @@ struct tb_producer_page {
 	__u32 categories[TB_CATEGORIES_MAX];
 };
 
-#define TB_PRODUCER_PAGE_BYTES	4096	/* room for it; see tb_producer_setup.chunks_offset */
+#define TB_PRODUCER_PAGE_BYTES	4096	/* reserved for it; see tb_producer_setup.chunks_offset */
 
 /* ---- chunk ------------------------------------------------------------ */
 
 /*
- * tb_chunk.state: the low byte is enum tb_chunk_state, the upper half the wrap count, which goes
- * up by one whenever the kernel makes a chunk free again.  Who changes the state does so by
- * compare-and-exchange from the wrap count he knows, so a writer that was late by a lap
- * of the chunk changes nothing.  Before the kernel makes a chunk free it sets @published and @hole
- * to zero; whoever takes it must write the rest of the header before he publishes anything.
+ * tb_chunk.state: the low byte is enum tb_chunk_state, the upper half the wrap count.  The kernel
+ * increments the wrap count whenever it makes a chunk free again.  Kernel and writers change the
+ * state by compare-and-exchange from the wrap count that they know, so a writer that is late by a
+ * lap of the chunk changes nothing.  Before the kernel makes a chunk free it sets @published and
+ * @hole to zero.  A writer that takes the chunk must write the rest of the header before it
+ * publishes records.
  */
 enum tb_chunk_state {
 	TB_CHUNK_FREE		= 0,
-	TB_CHUNK_WRITING	= 1,	/* some writer's; set by the producer */
-	TB_CHUNK_COMPLETE	= 2,	/* nothing will be added; set by the producer, release */
+	TB_CHUNK_WRITING	= 1,	/* a writer has it; set by the producer */
+	TB_CHUNK_COMPLETE	= 2,	/* no records follow; set by the producer, with release */
 };
 
 #define TB_CHUNK_STATE(s)	((s) & 0xffu)
@@ -105,41 +109,39 @@ enum tb_chunk_state {
 
 /* why records before this chunk are missing: tb_chunk.cause, tb_chunk_event.cause; a mask */
 #define TB_LOST_NO_CHUNK	0x0001	/* producer: no chunk was free, policy drop */
-#define TB_LOST_STALL		0x0002	/* producer: none became free in time */
-#define TB_LOST_OVERSIZE	0x0004	/* producer: larger than a chunk */
-#define TB_LOST_UNBOUND		0x0008	/* producer: no room before it was bound, or aborted */
-#define TB_LOST_SIGNAL		0x0010	/* producer: a signal came while it wrote */
-#define TB_LOST_PRODUCER	0x00ff	/* these are the producer's to say */
+#define TB_LOST_STALL		0x0002	/* producer: no chunk became free in time */
+#define TB_LOST_OVERSIZE	0x0004	/* producer: the record is larger than a chunk */
+#define TB_LOST_UNBOUND		0x0008	/* producer: no room before it had a channel, or aborted */
+#define TB_LOST_SIGNAL		0x0010	/* producer: a signal handler interrupted the writer */
+#define TB_LOST_PRODUCER	0x00ff	/* the causes that producers may set */
 #define TB_LOST_RING		0x0100	/* kernel: the ring had no room */
-#define TB_LOST_QUOTA		0x0200	/* kernel: more than the producer may write */
+#define TB_LOST_QUOTA		0x0200	/* kernel: beyond the producer's quota */
 #define TB_LOST_STOPPED		0x0400	/* kernel: the target did not record */
-#define TB_LOST_INVALID		0x0800	/* kernel: the chunk was not what it has to be */
+#define TB_LOST_INVALID		0x0800	/* kernel: the chunk was invalid */
 
 /* tb_chunk.flags, tb_chunk_event.flags */
 #define TB_CHUNK_CLOCK_MASK	0x0003	/* enum tb_clock_id of the times in it */
-#define TB_CHUNK_FRESH		0x0004	/* needs no name that was told in a chunk before */
-#define TB_CHUNK_FLAGS		0x0007	/* these are the producer's to set */
-#define TB_CHUNK_LAST		0x0100	/* tb_chunk_event: nothing of this chunk follows */
+#define TB_CHUNK_FRESH		0x0004	/* it defines all names that its records use */
+#define TB_CHUNK_FLAGS		0x0007	/* the flags that producers may set */
+#define TB_CHUNK_LAST		0x0100	/* tb_chunk_event: the last piece of this chunk */
 #define TB_CHUNK_SCRAPED	0x0200	/* tb_chunk_event: taken by the kernel, not committed */
-#define TB_CHUNK_HOLES		0x0400	/* tb_chunk_event: it has holes, TB_EV_PATCH may follow */
+#define TB_CHUNK_HOLES		0x0400	/* tb_chunk_event: has holes, TB_EV_PATCH may follow */
 
 /**
  * struct tb_chunk - the start of a chunk in shared memory, 48 bytes; data follow
- * @state: see above
- * @published: TB_PUBLISHED(): how much of the data is finished
- * @id: counts the chunks of this writer, from 0
- * @writer: its id, 1..65535
+ * @state: TB_CHUNK_WORD()
+ * @published: TB_PUBLISHED(): bytes and records of the data that are finished
+ * @id: number of this chunk among those of its writer, from 0
+ * @writer: id of the writer, 1..65535
  * @flags: TB_CHUNK_FLAGS
- * @cause: TB_LOST_PRODUCER: why records are missing that should have been between the
- *	writer's chunk before this one and this one
- * @hole: offset in the data of the record with the first hole that is to be filled in yet, plus
- *	1; 0: no holes.
- *	A chunk that is not committed is taken up to there only, so holes
- *	in it can be filled where they are (see TB_PRODUCER_DIRECT_PATCH); when the recording
- *	or the process ends all of it is.  Stored before what is published with it, and with
- *	release when a hole was filled in
- * @first: number of its first record among all that this writer attempted, those that were lost
- *	included: how many are missing before it follows from that exactly
+ * @cause: TB_LOST_PRODUCER: why records between the writer's last chunk and this one are missing
+ * @hole: offset in the data of the first record with an open hole, plus 1; 0: no holes.  The kernel
+ *	takes an incomplete chunk only up to there, so the writer can fill holes in place (see
+ *	TB_PRODUCER_DIRECT_PATCH).  When the recording or the process ends it takes all of the
+ *	chunk.  The writer stores @hole before it publishes the record, and with release after it
+ *	has filled a hole
+ * @first: number of its first record among all records that this writer attempted, lost ones
+ *	included, so a reader knows exactly how many are missing before it
  * @reserved: zero
  */
 struct tb_chunk {
@@ -158,16 +160,16 @@ struct tb_chunk {
 /* ---- records ---------------------------------------------------------- */
 
 /*
- * The data of a chunk are records, one after the other, each a multiple of 8 bytes and within one
- * chunk.  The kernel does not look at them.
+ * The data of a chunk are records, one after the other.  Each is a multiple of 8 bytes long, and in
+ * one chunk.  The kernel does not look at them.
  */
 enum tb_record_type {
-	TB_REC_NAME	= 1,	/* @id means the text that follows; kind: enum tb_name_kind */
+	TB_REC_NAME	= 1,	/* defines @id as the text that follows; enum tb_name_kind */
 	TB_REC_BEGIN	= 2,	/* a slice begins; @id: name */
-	TB_REC_END	= 3,	/* the innermost slice of this track ends */
+	TB_REC_END	= 3,	/* the innermost slice of this writer ends */
 	TB_REC_INSTANT	= 4,	/* @id: name */
 	TB_REC_COUNTER	= 5,	/* @id: name; a value follows, s64 or double */
-	TB_REC_SLICE	= 6,	/* a slice; its ticks follow, u64; a hole, 0, until it ends */
+	TB_REC_SLICE	= 6,	/* @id: name; its ticks follow, u64: a hole, 0, until it ends */
 	TB_REC_SIMPLE	= 7,	/* @id: name; a u64 follows */
 	TB_REC_EVENT	= 8,	/* @id: name; any bytes follow */
 	TB_REC_MARK	= 9,	/* text follows; id 0 */
@@ -181,22 +183,21 @@ enum tb_name_kind {
 
 /* tb_record.flags */
 #define TB_REC_DOUBLE	0x01	/* counter: the value is a double */
-#define TB_REC_FLOW	0x02	/* a u64 flow id is the first thing that follows */
-#define TB_REC_FLOW_END	0x04	/* with it: the flow ends here */
-#define TB_REC_ARGS	0x08	/* struct tb_arg are the last things that follow */
+#define TB_REC_FLOW	0x02	/* a u64 flow id follows the start of the record */
+#define TB_REC_FLOW_END	0x04	/* with TB_REC_FLOW: the flow ends here */
+#define TB_REC_ARGS	0x08	/* the record ends with struct tb_arg */
 
 /**
  * struct tb_record - the start of a record, 16 bytes
- * @bytes: of all of it, a multiple of 8
+ * @bytes: size of the whole record, a multiple of 8
  * @type: enum tb_record_type
  * @flags: TB_REC_*
- * @id: of a name; ids are of the whole producer, and never mean anything else later
- * @time: TB_REC_NAME: low 16 bits length of the text, then enum tb_name_kind in the next 16,
- *	then in the upper half
- *	the category (its name id) events of this name belong to, 0: none; else the full clock
+ * @id: id of a name; one producer never uses an id for two names
+ * @time: the full clock.  TB_REC_NAME: bits 0 to 15 are the length of the text, bits 16 to 31 enum
+ *	tb_name_kind, the upper half the name id of the category of events with this name, 0: none
  *
- * Then, in this order, as type and flags say: the flow id; what the type has (value, duration,
- * data with a u32 length and 4 bytes of zero before them, text likewise); arguments.
+ * Then follow, in this order and depending on @type and @flags: the flow id; the value, the
+ * duration, or the data or text after a u32 length and 4 bytes of zero; the arguments.
  */
 struct tb_record {
 	__u16 bytes;
@@ -211,7 +212,7 @@ enum tb_arg_type {
 	TB_ARG_U64	= 2,
 	TB_ARG_DOUBLE	= 3,
 	TB_ARG_POINTER	= 4,
-	TB_ARG_TEXT	= 5,	/* value: a name id, TB_NAME_TEXT or other */
+	TB_ARG_TEXT	= 5,	/* @value is a name id, of any kind */
 };
 
 /**
@@ -229,20 +230,19 @@ struct tb_arg {
 /* ---- in the trace ------------------------------------------------------ */
 
 /**
- * struct tb_chunk_event - payload of TB_EV_CHUNK: a chunk, or a piece of one
+ * struct tb_chunk_event - payload of TB_EV_CHUNK: a chunk, or a piece of one; the records follow
  * @producer: id of the channel
- * @pid: its process (tgid), from the channel
- * @tid: the thread of the writer; one of @pid's when it was told; 0: unknown
+ * @pid: process (tgid) of the channel
+ * @tid: thread of the writer, which was a thread of @pid at TB_PIOC_WRITER; 0: unknown
  * @uid: real user id of the process, in the initial user namespace
  * @chunk: tb_chunk.id
  * @writer: tb_chunk.writer
  * @flags: TB_CHUNK_*
- * @cause: TB_LOST_*: why records before this piece are missing, if they are
- * @offset: of the piece in the data of the chunk; pieces of a chunk come in order
- * @records: how many it has
+ * @cause: TB_LOST_*: why records before this piece are missing; 0: none are
+ * @offset: offset of the piece in the data of the chunk; pieces of a chunk are in order
+ * @records: number of records in the piece
  * @first: number of its first record, see tb_chunk.first
  * @reserved: zero
- * The records follow.
  */
 struct tb_chunk_event {
 	__u32 producer;
@@ -260,13 +260,13 @@ struct tb_chunk_event {
 };
 
 /**
- * struct tb_patch_event - payload of TB_EV_PATCH: what is in a hole, told later
+ * struct tb_patch_event - payload of TB_EV_PATCH: the value of a hole in an earlier chunk
  * @producer: id of the channel
- * @chunk: which chunk of the writer
- * @writer: id
- * @offset: of the 8 bytes in the data of the chunk, a multiple of 8
+ * @chunk: tb_chunk.id
+ * @writer: tb_chunk.writer
+ * @offset: offset of the hole, 8 bytes, in the data of the chunk; a multiple of 8
  * @flags: zero
- * @value: they are this
+ * @value: the value of these bytes
  */
 struct tb_patch_event {
 	__u32 producer;
@@ -280,31 +280,30 @@ struct tb_patch_event {
 /* ---- ioctl ------------------------------------------------------------ */
 
 /* tb_producer_setup.flags */
-#define TB_SETUP_NO_SHARED	0x01	/* chunks come by copy, tb_chunk_ref.data */
+#define TB_SETUP_NO_SHARED	0x01	/* no shared chunks: the kernel copies tb_chunk_ref.data */
 
 /* tb_producer_setup.features */
-#define TB_PRODUCER_DIRECT_PATCH 0x01	/* tb_chunk.hole is respected */
+#define TB_PRODUCER_DIRECT_PATCH 0x01	/* the kernel respects tb_chunk.hole */
 
 /**
- * struct tb_producer_setup - TB_PIOC_SETUP: once for a channel, before all else
+ * struct tb_producer_setup - TB_PIOC_SETUP: set up the channel, once, before all other calls
  * @flags: TB_SETUP_*
- * @chunk_bytes: power of two, TB_CHUNK_BYTES_MIN..MAX; 0: 4096
- * @chunks: TB_CHUNKS_MIN..MAX; 0: 64
+ * @chunk_bytes: in and out: a power of two, TB_CHUNK_BYTES_MIN..MAX; 0: 4096
+ * @chunks: in and out: TB_CHUNKS_MIN..MAX; 0: 64; out: 0 with TB_SETUP_NO_SHARED
  * @features: out: TB_PRODUCER_*
- * @chunks_offset: out: where the chunks are in the mapping; chunk n at n * @chunk_bytes behind
- * @map_bytes: out: size of the whole mapping
- * @producer: out: id
+ * @chunks_offset: out: offset of the chunks in the file; chunk n is at n * @chunk_bytes after it
+ * @map_bytes: out: size of page and chunks together
+ * @producer: out: id of the channel
  *
- * @chunk_bytes and @chunks are what they came to be (no chunks with TB_SETUP_NO_SHARED).  There
- * are two mappings, MAP_SHARED, each all or nothing: the page at offset 0, @chunks_offset bytes,
- * PROT_READ; the chunks at @chunks_offset, the rest.
+ * The program maps the file in two parts with MAP_SHARED, each as a whole: the page, at offset 0,
+ * @chunks_offset bytes, PROT_READ; and the chunks, at @chunks_offset, the rest.
  *
- * The channel belongs to the process that sets it up, until it executes another program: calls of
- * others get EPERM, all others before that ENXIO.
- * The memory counts against its RLIMIT_MEMLOCK (not with CAP_IPC_LOCK), and as its control group's.
- * Errors: EBUSY done already; EINVAL; ENOMEM, also beyond the limit; EMFILE the user has as many
- * channels as he may (module parameter producers_per_user, not with CAP_SYS_ADMIN); ENFILE there
- * are TB_PRODUCERS_MAX.
+ * The channel belongs to the calling process until that executes another program.  Calls of other
+ * processes get EPERM, other calls before this one ENXIO.  The memory counts against the process's
+ * RLIMIT_MEMLOCK (not with CAP_IPC_LOCK) and its control group.
+ * Errors: EBUSY the channel is set up; EINVAL; ENOMEM, also beyond RLIMIT_MEMLOCK; EMFILE the user
+ * has as many channels as the module parameter producers_per_user allows (not with CAP_SYS_ADMIN);
+ * ENFILE there are TB_PRODUCERS_MAX channels.
  */
 struct tb_producer_setup {
 	__u32 flags;
@@ -319,12 +318,12 @@ struct tb_producer_setup {
 };
 
 /**
- * struct tb_target_req - TB_PIOC_TARGET: a provider this channel writes to
- * @provider: its name
- * @target: out: its number on this channel, from 0; the same if it was told before
- * Errors: ENOENT no such provider; ENOSPC TB_TARGETS_MAX, or it has as many producers as it may;
- * EMSGSIZE a chunk is larger than tb_query.max_event: with buffers that are made so small later,
- * full chunks find no room (ENOBUFS).
+ * struct tb_target_req - TB_PIOC_TARGET: make a provider a target of this channel
+ * @provider: name of the provider
+ * @target: out: number of the target, from 0; a second call for a provider returns the same number
+ * Errors: ENOENT no such provider; ENOSPC the channel has TB_TARGETS_MAX targets, or the provider
+ * as many producers as its quota allows; EMSGSIZE a chunk is larger than tb_query.max_event (if the
+ * provider gets smaller buffers later, full chunks have no room: ENOBUFS).
  * A provider that is closed to producers can be a target, and may be opened later: see
  * tb_producer_page.closed.
  */
@@ -336,18 +335,17 @@ struct tb_target_req {
 };
 
 /* tb_writer_req.flags */
-#define TB_WRITER_GONE		0x01	/* there is no such writer any more */
-#define TB_WRITER_NO_THREAD	0x02	/* its thread has ended: @tid is 0, and so in its chunks */
+#define TB_WRITER_GONE		0x01	/* remove this writer */
+#define TB_WRITER_NO_THREAD	0x02	/* its thread has ended: its chunks get tid 0 */
 
 /**
- * struct tb_writer_req - TB_PIOC_WRITER: a writer; its chunks are refused before
- * @writer: 1..65535
- * @target: see TB_PIOC_TARGET
- * @tid: the thread it belongs to, in the caller's pid namespace; 0: that of the call
+ * struct tb_writer_req - TB_PIOC_WRITER: register a writer, before its first chunk
+ * @writer: id, 1..65535
+ * @target: number from TB_PIOC_TARGET
+ * @tid: its thread, in the caller's pid namespace; 0: the calling thread
  * @flags: TB_WRITER_*
- * Errors: EEXIST; ENOENT no such target or, with TB_WRITER_GONE, writer; ESRCH the process has
- * no such
- * thread (any more).
+ * Errors: EEXIST; ENOENT no such target or, with TB_WRITER_GONE, no such writer; ESRCH the process
+ * has no such thread.
  */
 struct tb_writer_req {
 	__u16 writer;
@@ -359,10 +357,10 @@ struct tb_writer_req {
 };
 
 /**
- * struct tb_category_req - TB_PIOC_CATEGORY: have tb_producer_page.categories say if it is wanted
- * @name: 1 to 63 characters but ':' ',' '*' '?' '!' and blanks
- * @index: out: which word; the same if it was told before
- * Errors: ENOSPC TB_CATEGORIES_MAX; EINVAL.
+ * struct tb_category_req - TB_PIOC_CATEGORY: register a category
+ * @name: 1 to 63 characters, without ':' ',' '*' '?' '!' and blanks
+ * @index: out: its index in tb_producer_page.categories; a second call for a name returns the same
+ * Errors: ENOSPC the channel has TB_CATEGORIES_MAX categories; EINVAL.
  */
 struct tb_category_req {
 	char  name[TB_NAME_MAX];
@@ -372,15 +370,14 @@ struct tb_category_req {
 };
 
 /**
- * struct tb_chunk_ref - a chunk to be taken
- * @chunk: its number in the memory; with TB_SETUP_NO_SHARED 0
- * @result: out: 0 taken; a positive errno: EINVAL not a legal chunk, or no such writer, ESTALE
- *	not complete or of an earlier lap, ENOBUFS the ring had no room, EDQUOT quota, ENODATA
- *	the target does not record.  But for ESTALE the chunk is free again in any case.
- *	ECANCELED: not looked at, because the call failed before
- * @data: TB_SETUP_NO_SHARED: address of struct tb_chunk and its data, of the chunk's size; else 0,
- *	and out, if the chunk was not taken and is free again: how many of its records had been
- *	taken before, by a flush
+ * struct tb_chunk_ref - a chunk that the kernel shall take
+ * @chunk: index of the chunk in the shared memory; 0 with TB_SETUP_NO_SHARED
+ * @result: out: 0: taken; a positive errno: EINVAL invalid chunk, or no such writer; ESTALE the
+ *	chunk is not complete, or of an earlier lap; ENOBUFS the ring had no room; EDQUOT quota;
+ *	ENODATA the target does not record; ECANCELED not looked at, because the call failed before.
+ *	After all but ESTALE and ECANCELED the chunk is free
+ * @data: TB_SETUP_NO_SHARED: address of struct tb_chunk and its data, of the chunk's size; else 0.
+ *	out: if the chunk was not taken but is free: number of its records that a flush had taken
  */
 struct tb_chunk_ref {
 	__u32 chunk;
@@ -389,11 +386,11 @@ struct tb_chunk_ref {
 };
 
 /**
- * struct tb_patch - a hole that is filled in
- * @writer: whose
- * @offset: of the 8 bytes in the data of the chunk
+ * struct tb_patch - the value of a hole in a committed chunk
+ * @writer: tb_chunk.writer
+ * @offset: offset of the hole, 8 bytes, in the data of the chunk
  * @chunk: tb_chunk.id
- * @value: they are this
+ * @value: the value of these bytes
  */
 struct tb_patch {
 	__u16 writer;
@@ -403,18 +400,18 @@ struct tb_patch {
 };
 
 /**
- * struct tb_commit - TB_PIOC_COMMIT: chunks and patches, in this order
+ * struct tb_commit - TB_PIOC_COMMIT: commit chunks, then patches
  * @refs: address of an array of struct tb_chunk_ref
  * @nr_refs: its length, at most TB_COMMIT_MAX
- * @nr_patches: at most TB_COMMIT_MAX
- * @patches: address of an array of struct tb_patch, of chunks that were committed
- * @flush: tb_producer_page.flush as it was when the producer began to commit all it had: that
- *	many requests are answered; 0: none
+ * @nr_patches: length of @patches, at most TB_COMMIT_MAX
+ * @patches: address of an array of struct tb_patch, for chunks that were committed earlier
+ * @flush: tb_producer_page.flush from before the producer began to commit all its chunks: answers
+ *	this many requests; 0: answers none
  * @flags: zero
- * @taken: out: chunks whose result is 0
+ * @taken: out: number of chunks with result 0
  * @reserved: zero
- * Errors: EINVAL, also one of the patches is illegal (the others are recorded); E2BIG beyond
- * TB_COMMIT_MAX; EFAULT; chunks before were taken, results say which.
+ * Errors: EINVAL, also if a patch is invalid (the kernel records the others); E2BIG beyond
+ * TB_COMMIT_MAX; EFAULT.  After an error the results say which chunks the kernel has taken.
  */
 struct tb_commit {
 	__u64 refs;
@@ -435,8 +432,8 @@ struct tb_commit {
 #define TB_PIOC_COMMIT		_IOWR(TB_IOC_MAGIC, 68, struct tb_commit)
 
 /*
- * poll() of a channel: POLLPRI while tb_producer_page.flush is not answered, POLLIN once
- * after tb_producer_page.changes went up since the last poll() that told of it.
+ * poll() of a channel: POLLPRI while the producer has not answered tb_producer_page.flush; POLLIN
+ * once after each change of tb_producer_page.changes.
  */
 
 /* ---- on /dev/tracebuf --------------------------------------------------- */
@@ -444,16 +441,16 @@ struct tb_commit {
 enum tb_category_op {
 	TB_CATEGORY_ENABLE	= 1,
 	TB_CATEGORY_DISABLE	= 2,
-	TB_CATEGORY_CLEAR	= 3,	/* forget all patterns: nothing is wanted; no pattern */
+	TB_CATEGORY_CLEAR	= 3,	/* forget all patterns, so no category is wanted */
 };
 
 /**
- * struct tb_categories - TB_IOC_CATEGORIES: which categories of producers this provider wants
+ * struct tb_categories - TB_IOC_CATEGORIES: choose the categories of producers to record
  * @op: enum tb_category_op
- * @length: of the pattern, bytes, 1..63
- * @pattern: its address; '*' and '?' match as in a shell.  The last pattern that matches decides
+ * @length: bytes of the pattern, 1..63; TB_CATEGORY_CLEAR has no pattern
+ * @pattern: address of the pattern; '*' and '?' match as in a shell
  * @reserved: zero
- * Patterns stay, also for categories and producers that come later.
+ * The last pattern that matches a category decides, also for later categories and producers.
  * Errors: EINVAL; ENOSPC more than 64 patterns.
  */
 struct tb_categories {
@@ -464,18 +461,19 @@ struct tb_categories {
 };
 
 /**
- * struct tb_quota - TB_IOC_QUOTA: what producers may do to this provider
+ * struct tb_quota - TB_IOC_QUOTA: set the limits for producers of this provider
  * @flags: TB_QUOTA_*
- * @producers: how many channels may have it as a target; 0: TB_PRODUCERS_MAX
- * @bytes_per_second: that each of them may write; 0: any number
- * @burst_bytes: at once; 0: a second's worth
- * @ring_bytes_per_second: that all of them together may write into each ring; 0: any number
- * @ring_burst_bytes: at once; 0: a second's worth
+ * @producers: number of channels that may have it as a target; 0: TB_PRODUCERS_MAX
+ * @bytes_per_second: bytes that each channel may write in a second; 0: any number
+ * @burst_bytes: bytes that each channel may write at once; 0: those of a second
+ * @ring_bytes_per_second: bytes that all channels together may write into a ring in a second; 0:
+ *	any number
+ * @ring_burst_bytes: bytes that they may write into a ring at once; 0: those of a second
  *
- * A new provider has TB_QUOTA_CLOSED and no other limit.  A limit counts what is recorded in the
- * ring: whole elements, with what the kernel says of a piece.
- * Errors: EINVAL, also a burst without a rate, TB_QUOTA_DEFAULT with TB_QUOTA_CLOSED or with limits
- * for rings.
+ * A new provider has TB_QUOTA_CLOSED and no other limit.  A limit counts the elements of a piece in
+ * the ring, struct tb_chunk_event included.
+ * Errors: EINVAL, also for a burst without a rate, and for TB_QUOTA_DEFAULT with TB_QUOTA_CLOSED or
+ * with limits for rings.
  */
 struct tb_quota {
 	__u32 flags;
@@ -486,17 +484,17 @@ struct tb_quota {
 	__u64 ring_burst_bytes;
 };
 
-#define TB_QUOTA_CLOSED		0x01	/* nothing is taken from producers */
-/* the limits for rings follow their size: the bytes of a ring in ten seconds, a quarter at once */
+#define TB_QUOTA_CLOSED		0x01	/* take nothing from producers */
+/* limits for rings depend on their size: the bytes of a ring in ten seconds, a quarter at once */
 #define TB_QUOTA_DEFAULT	0x02
 
 /**
- * struct tb_intake_info - TB_IOC_INTAKE: what a provider takes from producers, and what it did not
- * @quota: as it was set; with TB_QUOTA_DEFAULT the limits for rings are those of its rings now
- * @producers: channels that have it as a target
+ * struct tb_intake_info - TB_IOC_INTAKE: get the limits for producers, and the records they refused
+ * @quota: the quota; with TB_QUOTA_DEFAULT, limits for rings are those of the present rings
+ * @producers: number of channels that have the provider as a target
  * @reserved32: zero
- * @kept_pieces: of this recording: chunks, pieces of chunks, and patches that it did not take
- *	because of the quota, or because it was closed, and that are in no other
+ * @kept_pieces: chunks, pieces of chunks and patches that the provider did not take in this
+ *	recording, because of the quota or because it was closed
  * @kept_records: records in them
  * @kept_bytes: bytes of these records
  * @reserved: zero
@@ -514,22 +512,23 @@ struct tb_intake_info {
 #define TB_PRODUCERS_MAX	1024	/* channels that are set up */
 
 /**
- * struct tb_producer_info - TB_IOC_PRODUCERS: producers that write to this provider, one by one
- * @index: in: from 0; ENOENT past the last
- * @producer: id
- * @pid: its process
- * @uid: real user id
- * @chunks: in its memory
- * @chunk_bytes: of each
- * @busy: chunks that are not free now
- * @writers: told of and not gone
- * @categories: told of
- * @taken: pieces of chunks in the rings, all targets
- * @bytes: of records in them
- * @records: in them
- * @refused: chunks refused as illegal
- * @lost: pieces that the rings had no room for, quotas forbade, or whose target did not record
- * @comm: name of its process
+ * struct tb_producer_info - TB_IOC_PRODUCERS: get one of the producers that write to this provider
+ * @index: in: number of the producer, from 0; ENOENT past the last
+ * @producer: id of the channel
+ * @pid: process of the channel
+ * @uid: real user id of the process
+ * @chunks: number of chunks in shared memory
+ * @chunk_bytes: size of a chunk
+ * @busy: number of chunks that are not free now
+ * @writers: number of registered writers
+ * @categories: number of registered categories
+ * @taken: pieces of chunks that rings of all targets have taken
+ * @bytes: bytes of the records in them
+ * @records: number of the records in them
+ * @refused: number of invalid chunks
+ * @lost: pieces that were lost: the ring had no room, the quota forbade them, or the target did not
+ *	record
+ * @comm: name of the process
  */
 struct tb_producer_info {
 	__u32 index;
