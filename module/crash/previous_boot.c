@@ -403,7 +403,7 @@ static bool tb_previous_put(struct tb_cpu_ring *r, u32 index, const struct tb_bl
 	gap->first = last ? last->block->time_start : 0;
 	gap->last = b->block->time_start;
 	/* the gap slot is filled in, see tb_ring_fill_gap() */
-	b->told = 1;
+	b->gap_filled = 1;
 	b->settled = 1;
 	memset(&b->rd, 0, sizeof(b->rd));
 	b->rd.next = next;

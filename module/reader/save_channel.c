@@ -41,7 +41,7 @@ enum tb_save_channel_phase {
  * @phase: enum tb_save_channel_phase
  * @generation: number of the announced recording
  * @held: the channel holds @block, which it offers or will offer
- * @told: the manager has read @save
+ * @was_read: the manager has read @save
  * @block: the offered block
  * @save: the packet that offers @block
  */
@@ -54,7 +54,7 @@ struct tb_save_channel {
 	enum tb_save_channel_phase phase;
 	u64 generation;
 	bool held;
-	bool told;
+	bool was_read;
 	struct tb_ref block;
 	struct tb_packet save;
 };
@@ -90,7 +90,7 @@ static int tb_save_channel_next(struct tb_save_channel *c, struct tb_packet *pac
 			return tb_save_channel_packet(packet, TB_FIFO_STOPPED, TB_REASON_NONE, 0);
 		if (c->held) {
 			*packet = c->save;
-			return !c->told;
+			return !c->was_read;
 		}
 		if (p->state == TB_STATE_STOPPED &&
 		    !tb_ring_readable(per_cpu_ptr(p->rings, c->cpu)))
@@ -125,7 +125,7 @@ static bool tb_save_channel_take(struct tb_save_channel *c)
 	tb_save_channel_packet(&c->save, TB_FIFO_SAVE_BUFFER, (u32)block->sequence,
 			       p->durable.bytes);
 	c->held = true;
-	c->told = false;
+	c->was_read = false;
 	return true;
 }
 
@@ -155,7 +155,7 @@ static void tb_save_channel_packet_taken(struct tb_save_channel *c, const struct
 		c->phase = TB_CHANNEL_STARTED;
 		break;
 	case TB_FIFO_SAVE_BUFFER:
-		c->told = c->held;
+		c->was_read = c->held;
 		break;
 	case TB_FIFO_STOPPED:
 		c->phase = TB_CHANNEL_STOPPED;
@@ -218,7 +218,7 @@ static int tb_save_channel_saved(struct tb_save_channel *c, const struct tb_pack
 	int err;
 
 	lockdep_assert_held(&c->provider->read_lock);
-	if (!c->held || !c->told || packet->data32 != c->save.data32 ||
+	if (!c->held || !c->was_read || packet->data32 != c->save.data32 ||
 	    packet->data64 != c->save.data64)
 		return -EINVAL;
 	err = tb_block_release(c->provider, &c->block);

@@ -81,7 +81,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 	struct tb_rd *rd = &r->rd;
 	u64 first, last;
 
-	if (b->told && rd->next > block->sequence) {
+	if (b->gap_filled && rd->next > block->sequence) {
 		/* put back, but later blocks were delivered: the slot stays as it is */
 		tb_ring_path(TB_PATH_TELL_SAME);
 		rd->overwritten += gap->overwritten;
@@ -90,7 +90,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 		rd->unsettled -= TB_RD_PUT_BACK;
 		return;
 	}
-	if (b->told && rd->next == b->rd.next && rd->unsettled == b->rd.unsettled) {
+	if (b->gap_filled && rd->next == b->rd.next && rd->unsettled == b->rd.unsettled) {
 		/* put back, and the block before it is the same: the same events are missing */
 		tb_ring_path(TB_PATH_TELL_AGAIN);
 		overwritten = rd->overwritten + gap->overwritten;
@@ -99,10 +99,10 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 		overwritten = rd->overwritten;
 		settled = true;
 	} else if ((long long)(overwritten - rd->overwritten) < 0) {
-		/* unsettled blocks told more, or events of later blocks were counted first */
+		/* unsettled blocks reported more, or events of later blocks were counted first */
 		overwritten = rd->overwritten;
 	}
-	b->told = 0;
+	b->gap_filled = 0;
 	b->rd = *rd;
 	gap->overwritten = overwritten - rd->overwritten;
 	gap->dropped = block->dropped - rd->dropped;
@@ -112,7 +112,7 @@ static void tb_ring_fill_gap(struct tb_cpu_ring *r, struct tb_buf *b, u64 overwr
 	first = gap->dropped ? gap->first : 0;
 	last = gap->dropped ? gap->last : 0;
 	if (gap->overwritten || gap->dropped) {
-		/* overwritten blocks may have told drops, but none before rd->end */
+		/* overwritten blocks may have reported drops, but none before rd->end */
 		if (!first || (gap->overwritten && first > rd->end))
 			first = rd->end;
 		if (gap->overwritten && last < block->time_start)
@@ -294,9 +294,9 @@ void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index)
 	const struct tb_gap *gap = tb_buf_gap(b);
 	struct tb_rd *rd = &r->rd;
 
-	b->told = 1;
+	b->gap_filled = 1;
 	if (rd->next == b->block->sequence + 1) {
-		b->told = !rd->unsettled;
+		b->gap_filled = !rd->unsettled;
 		*rd = b->rd;
 	} else {
 		rd->overwritten -= gap->overwritten;
@@ -467,7 +467,7 @@ void tb_ring_put_back(struct tb_cpu_ring *r, u32 index)
 	/* one block for each buffer: later blocks in it are not part of the snapshot */
 	b->copied = b->block->sequence + 1;
 	b->copied_events = b->events;
-	b->told = b->settled;
+	b->gap_filled = b->settled;
 	tb_buf_put_back(r, b);
 }
 

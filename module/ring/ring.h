@@ -43,8 +43,8 @@ enum tb_buf_state {
 /**
  * struct tb_rd - the reader's accounts of a ring
  * @next: sequence number expected next
- * @overwritten: overwritten events that blocks have told so far
- * @dropped: dropped events that blocks have told so far
+ * @overwritten: overwritten events that blocks have reported so far
+ * @dropped: dropped events that blocks have reported so far
  * @oversize: the oversize events in @dropped
  * @end: tb_buf.lost_from of the last settled block that the reader acquired
  * @unsettled: 1 if @overwritten was read during an overwriting, plus TB_RD_PUT_BACK for each block
@@ -86,7 +86,7 @@ struct tb_rd {
  *	complete; if events were dropped since it was opened, the time of the first drop; if
  *	head had moved on before the block was complete, the time when it was opened
  * @state: TB_BUF_WORD; shared with the reader's CPU
- * @told: the reader put the block back, so its gap slot is filled in
+ * @gap_filled: the reader put the block back, so its gap slot is filled in
  * @settled: the gap slot tells all events that are missing before the block
  * @copied_events: events in the block that a snapshot has copied and put back
  * @copied: low half of the number of that block plus one; 0: no such block
@@ -105,7 +105,7 @@ struct tb_buf {
 	u64 lost_from;
 
 	u64 state __aligned(64);
-	u8 told;
+	u8 gap_filled;
 	u8 settled;
 	u16 copied_events;
 	u32 copied;

@@ -157,7 +157,7 @@ void tb_ring_reset(struct tb_cpu_ring *r, u64 now)
 		b->later = 0;
 		b->later_open = 0;
 		b->lost_from = now;
-		b->told = 0;
+		b->gap_filled = 0;
 		b->settled = 0;
 		tb_buf_blank(r, b);
 	}
@@ -585,7 +585,7 @@ void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b)
 	block->flags = TB_BLOCK_COMPLETE | (b->closed & 1 ? TB_BLOCK_FLUSHED : 0);
 	tb_ring_filled(r, b);
 	b->closed = 0;
-	b->told = 0;
+	b->gap_filled = 0;
 	tb_local_set(&b->committed, TB_COMMITTED_NONE(r->capacity));
 	/* not counted twice: pairs with the second tb_rmb() in tb_ring_stats() */
 	tb_wmb();

@@ -137,7 +137,7 @@ void accounting_block(void *ctx, const struct tb_block *block, const struct tb_g
 	if (block->cpu < ACCOUNTING_CPUS) {
 		b->last_start[block->cpu] = block->time_start;
 		if (gap->overwritten || gap->dropped)
-			add_span(&b->told[block->cpu], gap->first, gap->last);
+			add_span(&b->reported[block->cpu], gap->first, gap->last);
 	}
 	if (block->cpu < ACCOUNTING_CPUS && !(block->flags & TB_BLOCK_UNSETTLED) &&
 	    b->missing[block->cpu] > block->overwritten + block->dropped)
@@ -147,12 +147,12 @@ void accounting_block(void *ctx, const struct tb_block *block, const struct tb_g
 		     (unsigned long long)(block->overwritten + block->dropped));
 }
 
-static bool is_told(const struct accounting_spans *told, uint64_t first, uint64_t last)
+static bool is_reported(const struct accounting_spans *reported, uint64_t first, uint64_t last)
 {
 	size_t i;
 
-	for (i = 0; i < told->count; i++)
-		if (told->span[i].first <= last && told->span[i].last >= first)
+	for (i = 0; i < reported->count; i++)
+		if (reported->span[i].first <= last && reported->span[i].last >= first)
 			return true;
 	return false;
 }
@@ -172,9 +172,10 @@ bool accounting_cover(struct accounting *b)
 		for (i = 0; i < passed->count; i++) {
 			uint64_t first = passed->span[i].first, last = passed->span[i].last;
 
-			if (last >= b->last_start[cpu] || is_told(&b->told[cpu], first, last))
+			if (last >= b->last_start[cpu] ||
+			    is_reported(&b->reported[cpu], first, last))
 				continue;
-			return fail(b, cpu, "events are missing in %llu..%llu, no gap tells of them",
+			return fail(b, cpu, "events are missing in %llu..%llu, no gap reports them",
 				    (unsigned long long)first, (unsigned long long)last);
 		}
 	}
@@ -186,7 +187,7 @@ void accounting_begin(struct accounting *b)
 	uint32_t cpu;
 
 	for (cpu = 0; cpu < ACCOUNTING_CPUS; cpu++)
-		b->passed[cpu].count = b->told[cpu].count = 0;
+		b->passed[cpu].count = b->reported[cpu].count = 0;
 	memset(b->missing, 0, sizeof(b->missing));
 	memset(b->begun, 0, sizeof(b->begun));
 }

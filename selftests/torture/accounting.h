@@ -37,7 +37,7 @@ struct accounting {
 	bool begun[ACCOUNTING_CPUS][TT_SOURCES];
 	uint64_t time[ACCOUNTING_CPUS][TT_SOURCES];	/* of the last event */
 	/* of each CPU: spans of missing numbers, and spans that gaps count */
-	struct accounting_spans passed[ACCOUNTING_CPUS], told[ACCOUNTING_CPUS];
+	struct accounting_spans passed[ACCOUNTING_CPUS], reported[ACCOUNTING_CPUS];
 	uint64_t last_start[ACCOUNTING_CPUS];	/* of the last block */
 	/* of each CPU: events that are not the torture module's */
 	uint64_t others[ACCOUNTING_CPUS];

@@ -16,7 +16,7 @@
  *	harmless	each event is there, or counted as lost before the right block
  *	contents	contents of events are wrong, which nothing can detect; or losses are
  *			counted at the wrong block, or too many are counted
- *	told		`tracebuf verify` or the recorder reports an error
+ *	reported	`tracebuf verify` or the recorder reports an error
  *	silent		events are missing or wrong, and nothing reports it
  */
 #include <errno.h>
@@ -43,9 +43,9 @@ static const char *const whats[TT_DAMAGED] = {
 	[TT_DURABLE] = "durable", [TT_HEAD] = "head", [TT_BUF] = "buffer", [TT_RING] = "ring",
 };
 
-enum outcome { HARMLESS, CONTENTS, TOLD, SILENT, OUTCOMES };
+enum outcome { HARMLESS, CONTENTS, REPORTED, SILENT, OUTCOMES };
 
-static const char *const outcomes[OUTCOMES] = { "harmless", "contents", "told", "silent" };
+static const char *const outcomes[OUTCOMES] = { "harmless", "contents", "reported", "silent" };
 
 static const struct {
 	uint32_t mode, policy, buffers;
@@ -251,9 +251,9 @@ static enum outcome judge(const struct tt_flip *flip)
 	if (exact())
 		return HARMLESS;
 	if (!tb_query(f.control, &q) && q.reason > TB_REASON_REQUEST)
-		return TOLD;
+		return REPORTED;
 	if (verify_tells())
-		return TOLD;
+		return REPORTED;
 	return contents(flip->what) ? CONTENTS : SILENT;
 }
 
@@ -286,8 +286,8 @@ static bool damage(uint32_t what)
 			       whats[what], way, flip.cpu, flip.block, flip.byte, flip.bit,
 			       outcomes[outcome], why());
 	}
-	printf("# %s: %u harmless, %u contents, %u told, %u silent\n", whats[what], sums[HARMLESS],
-	       sums[CONTENTS], sums[TOLD], sums[SILENT]);
+	printf("# %s: %u harmless, %u contents, %u reported, %u silent\n", whats[what],
+	       sums[HARMLESS], sums[CONTENTS], sums[REPORTED], sums[SILENT]);
 	return !f.error[0] && !sums[SILENT];
 }
 

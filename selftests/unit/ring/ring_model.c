@@ -151,7 +151,7 @@ void model_reset(struct model *m)
 	m->blocks = 0;
 	m->delivered = 0;
 	m->gap_blocks = 0;
-	memset(&m->told, 0, sizeof(m->told));
+	memset(&m->reported, 0, sizeof(m->reported));
 	memset(&m->last_gap, 0, sizeof(m->last_gap));
 	m->notified = 0;
 	m->unacquired = 0;

@@ -71,7 +71,7 @@ struct model {
 	u32 unsettled;		/* tb_rd.unsettled after the last of them */
 	u64 blocks;		/* delivered and released */
 	u64 delivered;
-	struct model_gap told;	/* sums over the released blocks */
+	struct model_gap reported;	/* sums over the released blocks */
 	struct model_gap last_gap;
 	u64 gap_blocks;		/* released blocks with TB_BLOCK_GAP */
 	u32 last_events;	/* events of the block acquired last */

@@ -62,16 +62,16 @@ static void check_lost(struct model *m, const struct tb_block *block, const stru
 		 */
 		if ((!m->unsettled || gap->overwritten) && !m->unacquired &&
 		    (gap->first > e->stamp || gap->last < e->before))
-			model_fail(m, "event %u, overwritten at %llu..%llu, told of as %llu..%llu",
+			model_fail(m, "event %u, overwritten at %llu..%llu, reported as %llu..%llu",
 				   i, (unsigned long long)e->before, (unsigned long long)e->stamp,
 				   (unsigned long long)gap->first, (unsigned long long)gap->last);
 	}
 	if (missing > m->overwritten_told && !m->r.rd.unsettled)
-		model_fail(m, "block %llu: %llu overwritten before it, %llu told of",
+		model_fail(m, "block %llu: %llu overwritten before it, %llu reported",
 			   (unsigned long long)block->sequence, (unsigned long long)missing,
 			   (unsigned long long)m->overwritten_told);
 	if (missing < m->overwritten_told && !m->r.rd.unsettled && !m->unsettled && !m->unacquired)
-		model_fail(m, "block %llu: %llu overwritten before it, but %llu told of",
+		model_fail(m, "block %llu: %llu overwritten before it, but %llu reported",
 			   (unsigned long long)block->sequence, (unsigned long long)missing,
 			   (unsigned long long)m->overwritten_told);
 	m->unsettled = m->r.rd.unsettled;
@@ -113,7 +113,7 @@ static void check_gap(struct model *m, const struct tb_block *block, struct mode
 		u64 end = (e->fate == FATE_DROPPED ? e->after : m->clock) - 1;
 
 		if (gap->first > end || gap->last < e->before)
-			model_fail(m, "drop at %llu..%llu told of as %llu..%llu",
+			model_fail(m, "drop at %llu..%llu reported as %llu..%llu",
 				   (unsigned long long)e->before, (unsigned long long)end,
 				   (unsigned long long)gap->first, (unsigned long long)gap->last);
 	}
@@ -350,9 +350,9 @@ void model_release(struct model *m, int which)
 	model_check_held(m);
 	m->blocks++;
 	m->delivered += h.events;
-	m->told.overwritten += h.gap.overwritten;
-	m->told.dropped += h.gap.dropped;
-	m->told.oversize += h.gap.oversize;
+	m->reported.overwritten += h.gap.overwritten;
+	m->reported.dropped += h.gap.dropped;
+	m->reported.oversize += h.gap.oversize;
 	m->gap_blocks += h.gap.overwritten || h.gap.dropped;
 	for (i = which; i < m->nr_held - 1; i++)
 		m->held[i] = m->held[i + 1];
@@ -438,12 +438,12 @@ void model_check_accounting(struct model *m, bool drained)
 	if (st.ready || st.held || st.fill != m->r.capacity || st.blocks != m->next_seq)
 		model_fail(m, "drained, but %u ready, %u held, fill %u, %llu blocks", st.ready,
 			   st.held, st.fill, (unsigned long long)st.blocks);
-	if (m->told.overwritten != st.overwritten || m->told.dropped != st.dropped ||
-	    m->told.oversize != st.oversize)
+	if (m->reported.overwritten != st.overwritten || m->reported.dropped != st.dropped ||
+	    m->reported.oversize != st.oversize)
 		model_fail(m, "gap slots tell of %llu/%llu/%llu, totals are %llu/%llu/%llu",
-			   (unsigned long long)m->told.overwritten,
-			   (unsigned long long)m->told.dropped,
-			   (unsigned long long)m->told.oversize,
+			   (unsigned long long)m->reported.overwritten,
+			   (unsigned long long)m->reported.dropped,
+			   (unsigned long long)m->reported.oversize,
 			   (unsigned long long)st.overwritten, (unsigned long long)st.dropped,
 			   (unsigned long long)st.oversize);
 	for (i = 0; i < m->r.nr; i++) {

@@ -29,9 +29,9 @@ static const char *const ring_path_names[TB_PATHS] = {
 	[TB_PATH_ACQUIRE_RESCAN] = "acquire scans again",
 	[TB_PATH_ACQUIRE_UNSETTLED] = "acquire during an overwriting",
 	[TB_PATH_ACQUIRE_LOST] = "acquire lost to a writer",
-	[TB_PATH_TELL_LATER] = "told by the next block",
-	[TB_PATH_TELL_SAME] = "told the same",
-	[TB_PATH_TELL_AGAIN] = "told again",
+	[TB_PATH_TELL_LATER] = "reported by the next block",
+	[TB_PATH_TELL_SAME] = "the same report again",
+	[TB_PATH_TELL_AGAIN] = "reported again",
 };
 
 #endif /* RING_PATHS_H */

@@ -82,15 +82,15 @@ static const struct scenario scenarios[] = {
 	{ "reader puts back the later one", 3, false, "888aa", "1", "8", "ruar", 1, 3, 0, 0 },
 	{ "reader gives back the later one and dies", 3, true, "888aal", "8", "8", "ua", 1, 3, 0,
 	  0 },
-	{ "reader dies with a block that told of drops", 3, true, "888aaa8r8ar8al", "8", "8", "uua",
+	{ "reader dies, its block reported drops", 3, true, "888aaa8r8ar8al", "8", "8", "uua",
 	  1, 2, 0, 0 },
 	{ "reader dies twice", 3, true, "888aaluaauu", "88", "8", "ara", 1, 2, 0, 0 },
-	{ "reader dies with a block that told of others", 3, true, "888a88aal", "8", "8", "uuara",
+	{ "reader dies, its block reported others", 3, true, "888a88aal", "8", "8", "uuara",
 	  1,
 	  2, 0, 0 },
 
 	/* events are dropped while a block is open; the block that reports them is overwritten */
-	{ "reader, drops told by an overwritten block", 3, true, "19fa88", "88", "9", "ra", 1, 2,
+	{ "reader, drops in an overwritten block", 3, true, "19fa88", "88", "9", "ra", 1, 2,
 	  0, 0 },
 	{ "reader takes the block that drops are in", 3, true, "8", "1f8", "9", "ara", 1, 3, 0, 0 },
 	{ "reader dies with the block that drops are in", 4, true, "819fa8a8", "88", "9", "uua", 1,

@@ -170,7 +170,7 @@ static const struct word words[] = {
 	RING(paused), RING(releases), RING(held), RING(pinned), RING(rd), RING(delivered),
 	RING(delivered_bytes), RING(from), RING(to), RING(left), RING(kept),
 	BUF(committed), BUF(closed), BUF(events), BUF(later), BUF(later_open), BUF(lost_from),
-	BUF(state), BUF(told), BUF(settled), BUF(copied_events), BUF(copied), BUF(rd),
+	BUF(state), BUF(gap_filled), BUF(settled), BUF(copied_events), BUF(copied), BUF(rd),
 };
 
 static const char *flip(const struct word *w, u32 buffer, u32 bit, u32 before, bool holds)
