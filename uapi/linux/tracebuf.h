@@ -556,7 +556,7 @@ struct tb_string {
  * @last: not earlier than the last such event
  *
  * If a ring dropped more events than the header of its last block says, nothing is known of that
- * CPU from @first on.  Older kernels' records have 56 bytes and end before @time.
+ * CPU from @first on.  Records of older versions have 56 bytes and end before @time.
  *
  * A snapshot has one of these records for each ring, before the ring's blocks.  It is valid if
  * @blocks is the sequence number of the ring's last block in the snapshot plus one (0 without a
