@@ -640,6 +640,10 @@ int top_sample(struct top_sampler *sampler, struct top_source *source,
 	sampler->begun = true;
 	if (!result)
 		result = top_source_renew(source);
+	if (result != 1)
+		return result;
+	/* containers may come and go all the time: do not collect their names forever */
+	top_containers_free(&sampler->containers);
 	/* the new analysis has other numbers, so take them */
-	return result == 1 ? take(is, source) : result;
+	return take(is, source);
 }
