@@ -15,7 +15,8 @@
  *	...
  *	tracebuf_unregister(&mydev_events);
  *
- * An event that is not enabled costs a branch that is patched out; its arguments are not evaluated.
+ * An event that no provider records, and no trigger waits for, costs a branch that is patched out;
+ * its arguments are not evaluated.
  *
  * A field is (type, name) or (type, name[n]); the type is a number of 1 to 8 bytes or a
  * pointer.  It lies where the compiler puts it in a structure of these members.  An array of
@@ -173,7 +174,7 @@ void *__tracebuf_reserve(struct tracebuf_def *def, struct tracebuf_slot *slot, u
  * @system: system of the event
  * @event: name of the event
  * @...: initialisers of its structure: .member = value; the others are 0.  They are evaluated only
- *	if the event is enabled.
+ *	if a provider records the event or a trigger waits for it.
  *
  * Context: any where RCU is watching, NMI included.
  */
@@ -204,8 +205,8 @@ do {									\
  * Context: any where RCU is watching, NMI included.  Preemption is off until tracebuf_commit().
  * Call that in the same context, and soon: until then readers get no later events of this CPU.
  * Reservations nest: commit the last one first.
- * Return: the event's structure, all zero; a dynamic field that stays zero is empty.  NULL if the
- * event is not enabled, or there is no room, which is counted.
+ * Return: the event's structure, all zero; a dynamic field that stays zero is empty.  NULL if
+ * no provider records the event and no trigger waits for it, or there is no room, which is counted.
  */
 #define tracebuf_reserve(system, event, slot, extra)			\
 	(tracebuf_enabled(system, event) ?				\

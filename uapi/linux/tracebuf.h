@@ -636,7 +636,7 @@ enum tb_mapping_kind {
 	TB_MAPPING_CODE	= 1,	/* a file's code is in memory */
 	TB_MAPPING_EXEC	= 2,	/* exec has removed all earlier mappings */
 	TB_MAPPING_FORK	= 3,	/* a new process has the present mappings of @parent */
-	TB_MAPPING_UNKNOWN = 4,	/* of no process mappings are known for @size ns, or from before */
+	TB_MAPPING_UNKNOWN = 4,	/* no mappings are known for @size ns, nor those from before */
 };
 
 /**
@@ -740,7 +740,7 @@ enum tb_state {
 /* why a recording is not running, or not whole */
 enum tb_reason {
 	TB_REASON_NONE		= 0,
-	TB_REASON_REQUEST	= 1,	/* a program stopped it */
+	TB_REASON_REQUEST	= 1,	/* it was stopped by a request */
 	TB_REASON_DURABLE_FULL	= 2,	/* the durable buffer is full */
 	TB_REASON_HIBERNATION	= 3,	/* hibernation does not save its memory (memory=) */
 	TB_REASON_DAMAGED	= 4,	/* the recorder's state is inconsistent */
@@ -1214,7 +1214,8 @@ struct tb_batch {
 /**
  * struct tb_attach - TB_IOC_ATTACH: use this file for a provider from now on
  * @name: name of the provider; a file that was just opened is for "kernel"
- * Errors: ENOENT; EBUSY this file has read, mapped or started a recording.
+ * Errors: ENOENT; EBUSY this file is bound to its provider: it was attached, has read, mapped,
+ * started, armed, acquired or released, or has a save channel.
  */
 struct tb_attach {
 	char  name[TB_PROVIDER_NAME_MAX];

@@ -41,8 +41,8 @@
  * struct tb_producer_target - part of struct tb_producer_page: one target
  * @clock: enum tb_clock_id that writers read: the clock of the recording, or TB_CLOCK_MONO if
  *	programs cannot read that clock.  The kernel may change it after the machine has slept
- * @generation: number of recordings of the target; the kernel stores it last, with release, after
- *	the other words about the recording
+ * @generation: number of recordings of the target; stored with release after @clock, @frequency and
+ *	the bits of the target in @closed and @overwrites of the page
  * @frequency: ticks per second of the clock, as precisely as the kernel knows it
  */
 struct tb_producer_target {
@@ -58,7 +58,7 @@ struct tb_producer_target {
  * @flush: number of flushes that readers have asked producers for; see tb_commit.flush
  * @recording: bit t: target t records
  * @overwrites: bit t: target t overwrites old blocks, so each chunk should define its names again
- * @changes: the kernel increments it after any other word has changed
+ * @changes: incremented after words other than @flush have changed
  * @closed: bit t: target t takes nothing from producers
  * @reserved: zero
  * @targets: targets that TB_PIOC_TARGET has set up
@@ -86,11 +86,11 @@ struct tb_producer_page {
 
 /*
  * tb_chunk.state: the low byte is enum tb_chunk_state, the upper half the wrap count.  The kernel
- * increments the wrap count whenever it makes a chunk free again.  Kernel and writers change the
- * state by compare-and-exchange from the wrap count that they know, so a writer that is late by a
- * lap of the chunk changes nothing.  Before the kernel makes a chunk free it sets @published and
- * @hole to zero.  A writer that takes the chunk must write the rest of the header before it
- * publishes records.
+ * increments the wrap count whenever it makes a chunk free again, and stores that state with
+ * release.  Writers change the state by compare-and-exchange from the wrap count that they know, so
+ * a writer that is late by a lap of the chunk changes nothing.  Before the kernel makes a chunk
+ * free it sets @published and @hole to zero.  A writer that takes the chunk must write the rest of
+ * the header before it publishes records.
  */
 enum tb_chunk_state {
 	TB_CHUNK_FREE		= 0,
@@ -115,7 +115,7 @@ enum tb_chunk_state {
 #define TB_LOST_SIGNAL		0x0010	/* producer: a signal handler interrupted the writer */
 #define TB_LOST_PRODUCER	0x00ff	/* the causes that producers may set */
 #define TB_LOST_RING		0x0100	/* kernel: the ring had no room */
-#define TB_LOST_QUOTA		0x0200	/* kernel: beyond the producer's quota */
+#define TB_LOST_QUOTA		0x0200	/* kernel: struct tb_quota forbids it */
 #define TB_LOST_STOPPED		0x0400	/* kernel: the target did not record */
 #define TB_LOST_INVALID		0x0800	/* kernel: the chunk was invalid */
 
@@ -135,9 +135,9 @@ enum tb_chunk_state {
  * @writer: id of the writer, 1..65535
  * @flags: TB_CHUNK_FLAGS
  * @cause: TB_LOST_PRODUCER: why records between the writer's last chunk and this one are missing
- * @hole: offset in the data of the first record with an open hole, plus 1; 0: no holes.  The kernel
- *	takes an incomplete chunk only up to there, so the writer can fill holes in place (see
- *	TB_PRODUCER_DIRECT_PATCH).  When the recording or the process ends it takes all of the
+ * @hole: offset in the data of the first record with an open hole, plus 1; 0: no holes.  Until the
+ *	chunk is committed a flush takes it only up to there, so the writer can fill holes in place
+ *	(see TB_PRODUCER_DIRECT_PATCH).  When the recording or the process ends it takes all of the
  *	chunk.  The writer stores @hole before it publishes the record, and with release after it
  *	has filled a hole
  * @first: number of its first record among all records that this writer attempted, lost ones
@@ -336,7 +336,7 @@ struct tb_target_req {
 
 /* tb_writer_req.flags */
 #define TB_WRITER_GONE		0x01	/* remove this writer */
-#define TB_WRITER_NO_THREAD	0x02	/* its thread has ended: its chunks get tid 0 */
+#define TB_WRITER_NO_THREAD	0x02	/* its thread has ended: @tid must be 0; without GONE */
 
 /**
  * struct tb_writer_req - TB_PIOC_WRITER: register a writer, before its first chunk
@@ -375,9 +375,10 @@ struct tb_category_req {
  * @result: out: 0: taken; a positive errno: EINVAL invalid chunk, or no such writer; ESTALE the
  *	chunk is not complete, or of an earlier lap; ENOBUFS the ring had no room; EDQUOT quota;
  *	ENODATA the target does not record; ECANCELED not looked at, because the call failed before.
- *	After all but ESTALE and ECANCELED the chunk is free
- * @data: TB_SETUP_NO_SHARED: address of struct tb_chunk and its data, of the chunk's size; else 0.
- *	out: if the chunk was not taken but is free: number of its records that a flush had taken
+ *	The chunk is free then, except after ESTALE, ECANCELED, and EINVAL for a wrong @chunk or
+ *	@data
+ * @data: TB_SETUP_NO_SHARED: address of struct tb_chunk and its data, of the chunk's size; else in:
+ *	0, out: if the chunk was not taken but is free, number of its records that a flush had taken
  */
 struct tb_chunk_ref {
 	__u32 chunk;
@@ -411,7 +412,8 @@ struct tb_patch {
  * @taken: out: number of chunks with result 0
  * @reserved: zero
  * Errors: EINVAL, also if a patch is invalid (the kernel records the others); E2BIG beyond
- * TB_COMMIT_MAX; EFAULT.  After an error the results say which chunks the kernel has taken.
+ * TB_COMMIT_MAX; EFAULT; ENOMEM.  If the kernel could read the arrays, the results say which chunks
+ * it has taken; else, and after E2BIG, it has taken none and written no results.
  */
 struct tb_commit {
 	__u64 refs;
@@ -433,7 +435,7 @@ struct tb_commit {
 
 /*
  * poll() of a channel: POLLPRI while the producer has not answered tb_producer_page.flush; POLLIN
- * once after each change of tb_producer_page.changes.
+ * once if tb_producer_page.changes has increased since the last poll() that returned POLLIN.
  */
 
 /* ---- on /dev/tracebuf --------------------------------------------------- */

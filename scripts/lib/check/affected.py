@@ -79,8 +79,10 @@ TABLE = (
                     "userspace/tool/tables/* selftests/vm/lib/*"),
     (["test_record_files", "test_faults"], "userspace/tool/record/[!h]*"),
     (["test_history"], "userspace/tool/record/*"),
-    # only these files of top need the device, so only they need a guest
+    # other files of top need no device, so no guest
     (["test_top"], "userspace/tool/top/source.c userspace/tool/top/guard.c"),
+    (["test_cgroups"], "userspace/*cgroup* userspace/tool/choose/container* "
+                       "userspace/tool/top/containers.c"),
     (["test_members"], "userspace/open/* userspace/lib/control/helper*"),
     (["test_user"], "userspace/lib/write/* samples/user/*"),
     (["test_perfetto"], "userspace/tool/export/perfetto/*"),

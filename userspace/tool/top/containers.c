@@ -16,7 +16,7 @@
 #include "tool/command/command.h"
 
 #define SCAN_NS 1000000000ull
-#define LOOK_NS 3000000000ull
+#define LOOK_NS 10000000000ull
 
 /**
  * struct group - a cgroup that tasks are in

@@ -301,11 +301,13 @@ static int add_tasks(struct between *between)
 static struct top_row *container_row(struct between *between, uint32_t cgroup)
 {
 	const struct top_table *table = &between->picture->tables[TOP_CONTAINERS];
+	const char *whole = top_container(between->containers, between->source, cgroup);
+	size_t length = strlen(whole), i;
 	char name[TOP_NAME];
 	struct top_row *row;
-	size_t i;
 
-	put_name(name, top_container(between->containers, between->source, cgroup));
+	/* the ends of long names differ: "namespace/pod/container" */
+	put_name(name, whole + (length < TOP_NAME ? 0 : length - (TOP_NAME - 1)));
 	for (i = 0; i < table->count; i++)
 		if (!strcmp(table->rows[i].name, name))
 			return &table->rows[i];
