@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The docs have no dead link, and each command in them works or says why no test runs it. If this
-fails, a link leads a reader nowhere, or a new user copies a command that nobody has ever tried.
+fails, a link leads a reader nowhere, or a new user copies a command that no test has run.
 
     test_docs.py                 TAP: links and anchors, command blocks
     test_docs.py --list          pages with commands to be run

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Whatever interrupts the ring's code at whatever access, the ring loses no event without a count,
- * and doubles or tears none. If this fails, a trace has a false event or hides a loss, so rarely
- * that nobody finds out. The test enumerates all interleavings on tiny rings.
+ * and doubles or tears none. If this fails, a trace has a false event or hides a loss, too rarely
+ * for other tests to find it. The test enumerates all interleavings on tiny rings.
  *
  * Before each access to shared memory (TB_POINT) the explorer chooses: nothing, a nested writer or
  * a flush (an interrupt that runs to its end), or the reader, a fiber that runs on for some

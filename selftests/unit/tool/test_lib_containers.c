@@ -108,8 +108,45 @@ static void containers(void)
 	fx_free(&fx);
 }
 
+/* top shows two containers whose names begin alike in two rows, by the ends of the names */
+static void long_names(void)
+{
+	static const char pod[] = "monitoring-of-the-production-cluster/exporter-of-all-disks-7f9c";
+	struct fx_ring notes = { 0 };
+	char path[128], name[128];
+	struct fx fx;
+	unsigned int i;
+
+	fx_init(&fx, 12, 1000);
+	add_thread(&fx, 100, 7, "a");
+	add_thread(&fx, 200, 8, "b");
+	fx_sync(&fx, 0, 5000000000);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1000000, 0, NULL);
+	add_run(&fx, 1000000, 0, 100);
+	add_run(&fx, 4000000, 100, 200);
+	add_run(&fx, 5000000, 200, 0);
+	fx_close(&fx, 0);
+	fx_totals(&fx, 0);
+	fx_durable_end(&fx);
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/docker/%064u", i + 1);
+		snprintf(name, sizeof(name), "%s/web-%u", pod, i + 1);
+		add_note(&fx, &notes, TB_STRING_CGROUP, 7 + i, path);
+		add_note(&fx, &notes, TB_STRING_CONTAINER, 7 + i, name);
+	}
+	fx_end(&fx, &notes);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("top", "--batch --view containers -i"), 0);
+	CHECK_HAS("\n     1   75.0    0.00 ");
+	CHECK_HAS("-7f9c/web-1\n     1   25.0    0.00 ");
+	CHECK_HAS("-7f9c/web-2\n");
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
 	{ "CPU time by container", containers },
+	{ "containers with long names", long_names },
 };
 
 TEST_MAIN(tests)

@@ -2,7 +2,7 @@
 /*
  * Programs write exactly while a provider records their categories, into all providers that do, and
  * hold up none of them; channels without shared memory work the same. If a test fails, programs
- * write when nobody records, do not write when somebody does, or hold up a flush or a provider.
+ * write while no provider records, do not write while one does, or hold up a flush or a provider.
  */
 #include <sched.h>
 #include <sys/prctl.h>

@@ -4,7 +4,7 @@
 # test_user.sh - a recording has the records of programs that use libtracebuf, in the order of time
 # with the kernel's events: marks from the shell, the samples in C and Python, killed and forked
 # programs, within their limits. If a test fails, a program's records are missing, misplaced, or
-# taken although nobody asked for them.
+# recorded although no option chose them.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # test_cgroups.sh - a trace says which container each thread is in: containers that existed at the
-# start, were made later or entered later; also in a snapshot. --cgroup chooses the threads of one.
+# start, were made later or entered later; also in a snapshot. --cgroup chooses the threads of one,
+# and top sums up the CPU time of each.
 # If this breaks, a user blames another container.
 
 # Functions are called by way of check.

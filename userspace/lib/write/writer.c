@@ -303,8 +303,8 @@ struct pending_names {
 /*
  * Find the names that must be recorded, and return their size; without a chunk, all names.
  *
- * To be called before the first one is recorded: recording a name may remove another name of the
- * same record from recorded[], although that one is in the trace.
+ * Call this before recording the first of them: a name that is recorded can remove another name of
+ * the same record from recorded[], although the trace has both.
  */
 static uint32_t find_pending_names(const struct writer *w, struct tb_name *const *names,
 				   unsigned int count, struct pending_names *pending)

@@ -297,7 +297,7 @@ static int add_tasks(struct between *between)
 	return 0;
 }
 
-/* The row of a container: machines have some dozens of them, so look from the start */
+/* The row of a container; machines have some dozens of them, so a linear search is enough */
 static struct top_row *container_row(struct between *between, uint32_t cgroup)
 {
 	const struct top_table *table = &between->picture->tables[TOP_CONTAINERS];
@@ -345,7 +345,7 @@ static int add_containers(struct between *between)
 		row->values[4] += (double)(now.wait_ns - before.wait_ns) / 1e3;
 		if ((double)task->wait.max / 1e3 > row->values[5])
 			row->values[5] = (double)task->wait.max / 1e3;
-		/* beyond the columns: the waits of column 4 */
+		/* not shown: the number of waits, by which column 4 is divided below */
 		row->values[6] += (double)(now.waits - before.waits);
 		row->quiet &= now.run_ns == before.run_ns && now.runs == before.runs &&
 			      now.waits == before.waits;
