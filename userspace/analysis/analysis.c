@@ -42,6 +42,7 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 		a->options = *options;
 	if (!a->options.worst)
 		a->options.worst = WORST_DEFAULT;
+	a->ended_limit = ENDED_MIN;
 	a->slices = slices_open(trace, a->options.base, slice_ended, a);
 	for (i = 0; i < ANALYSIS_WORSTS; i++)
 		a->worst[i].list = calloc(a->options.worst, sizeof(*a->worst[i].list));
@@ -83,6 +84,7 @@ void analysis_free(struct analysis *a)
 	}
 	tasks_free(a);
 	listed_free(&a->tasks);
+	listed_free(&a->rest);
 	listed_free(&a->blocks);
 	map_free(&a->loss_hashes, NULL);
 	listed_free(&a->losses);

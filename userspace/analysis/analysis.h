@@ -24,8 +24,8 @@
  *
  * All times are ns of the clock @base of the options (CLOCK_MONOTONIC).  Pointers are valid until
  * analysis_free(); the objects change with the next event.  No function prints; failures are
- * -errno.  Memory is proportional to the number of tasks, handlers, system calls, devices, CPUs and
- * losses, not to the length of the trace.
+ * -errno.  Memory is proportional to the number of tasks (see options.ended), handlers, system
+ * calls, devices, CPUs and losses, not to the length of the trace.
  *
  * The engine does not guess.  Where events of a CPU are missing, it is unknown what ran there until
  * the next switch; any task that waits or sleeps at that time may have run there.  So whatever
@@ -46,6 +46,8 @@ struct analysis;
 /**
  * struct analysis_options - zero: the default
  * @worst: number of worst cases that are kept of each kind (10)
+ * @ended: of the tasks that have ended keep this many with the most time on CPUs, in waits for a
+ *	CPU, and blocked; analysis_rest() has the sums of the others.  0: keep all
  * @one_cpu, @cpu: count only what ended on this CPU
  * @thread: returns true for a thread that counts.  Its arguments are @context and the cursor that
  *	knows the thread; NULL: all threads count
@@ -55,7 +57,7 @@ struct analysis;
  * @from: count only what ended at this time or later, ns; earlier events tell what ran then
  */
 struct analysis_options {
-	uint32_t worst;
+	uint32_t worst, ended;
 	bool     one_cpu, events, whole;
 	uint32_t cpu;
 	enum tb_timebase base;
@@ -196,6 +198,7 @@ static inline bool analysis_has(const struct analysis *a, enum analysis_need nee
  * @comm: its last name; "<...>" if unknown
  * @cgroup: the cgroup that it was in last; 0: unknown
  * @index: number of the task
+ * @tasks: 1; of analysis_rest(): number of tasks that ran
  * @ended: it has exited
  * @share_ns: its time on CPUs within total.known_ns; valid after analysis_end() with @whole
  * @run_ns, @runs: time on CPUs, and number of runs, of which the beginning is in the trace
@@ -211,6 +214,7 @@ struct analysis_task {
 	uint32_t index;
 	char     comm[TB_COMM_LEN + 4];
 	bool     ended;
+	uint64_t tasks;
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
 	struct analysis_stat wait, runnable, blocked, sleeping;
 	uint64_t *series, bucket_ns;
@@ -224,6 +228,23 @@ uint64_t analysis_task_series(const struct analysis_task *task, unsigned int buc
  *  tasks, tid 0, are not among them. */
 const struct analysis_task *analysis_task(const struct analysis *a,
 					  unsigned int index);
+
+/** analysis_rest - sums over the ended tasks of one cgroup that were not kept (options.ended), in
+ *  any order; NULL beyond the last.  Valid: @cgroup, @tasks, and the times and counts without
+ *  @series, @bucket and @bucket_ns. */
+const struct analysis_task *analysis_rest(const struct analysis *a, unsigned int index);
+
+/** analysis_ran - false if the task was only woken, or woke others */
+static inline bool analysis_ran(const struct analysis_task *task)
+{
+	return task->run_ns || task->runs;
+}
+
+/** analysis_waited - how long it waited for a CPU, after wake-ups and after preemption; ns */
+static inline uint64_t analysis_waited(const struct analysis_task *task)
+{
+	return task->wait.sum + task->runnable.sum;
+}
 
 /** analysis_task_of - the task that has number @tid now, or NULL */
 const struct analysis_task *analysis_task_of(const struct analysis *a,

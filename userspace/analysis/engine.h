@@ -4,6 +4,7 @@
  *
  *   analysis.c    takes events and passes them on; time axis, totals
  *   tasks.c       tasks: names, CPU time, time off the CPU
+ *   ended.c       tasks that have ended, and are not needed
  *   waits.c       wake-ups: how long, what ran instead; worst cases of all kinds
  *   queue.c       tasks that wait for each CPU
  *   handlers.c    interrupts, softirqs, system calls
@@ -25,6 +26,9 @@
 #define STATE_RUNNABLE_MASK	0xff	/* prev_state has none of these: the task is runnable */
 #define STATE_BLOCKED		0x02
 
+/* Number of ended tasks from which on some are removed */
+#define ENDED_MIN		4096
+
 /* struct task.last_cpu, queued_on: no CPU */
 #define NO_CPU UINT32_MAX
 
@@ -35,6 +39,7 @@
  * @generation: value of known.generation that @it.share_ns is valid for
  * @queued_on: the CPU for which it has waited since @queued_at, or NO_CPU; @queue_next,
  *	@queue_prev: other tasks in that queue
+ * @needed: for ended.c
  */
 struct task {
 	struct analysis_task it;
@@ -46,6 +51,7 @@ struct task {
 	uint64_t queued_at;
 	struct task *queue_next, *queue_prev;
 	uint32_t generation;
+	bool     needed;
 };
 
 /* A run on a CPU: of @handler (interrupt or softirq), else of @task, else idle */
@@ -150,6 +156,10 @@ struct analysis {
 
 	struct map threads;		/* struct task by tid */
 	struct listed tasks;
+	uint32_t nr_tasks;		/* with those that were removed */
+	size_t   ended, ended_limit;	/* number of ended tasks in the list; remove some from here on */
+	struct map rest_of;		/* sums of removed tasks, struct task by cgroup */
+	struct listed rest;
 	struct cpu_state **cpus;
 	unsigned int nr_cpus;
 
@@ -213,6 +223,10 @@ void tasks_run(struct analysis *a, const struct slice *slice);
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);
 void tasks_free(struct analysis *a);
 
+/* ended.c */
+/* Remove the ended tasks that are not needed.  0, -ENOMEM */
+int ended_remove(struct analysis *a);
+
 /* waits.c */
 void waits_woken(struct analysis *a, const struct slice *slice);
 /* The context of the waker's CPU */
@@ -247,6 +261,8 @@ void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t begin, uint64
 /* Add that run, of @run_ns, to the share of @task */
 void known_share(struct analysis *a, const struct cpu_state *cpu, struct task *task,
 		 uint64_t run_ns);
+/* Add @share_ns to the share of @task */
+void known_add(const struct analysis *a, struct task *task, uint64_t share_ns);
 /* Call after the last run */
 void known_end(struct analysis *a);
 

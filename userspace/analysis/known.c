@@ -114,16 +114,21 @@ void known_run(struct analysis *a, struct cpu_state *cpu, uint64_t begin, uint64
 	cpu->it.tracked_ns += end - begin;
 }
 
+void known_add(const struct analysis *a, struct task *task, uint64_t share_ns)
+{
+	if (task->generation != a->known.generation) {
+		task->generation = a->known.generation;
+		task->it.share_ns = 0;
+	}
+	task->it.share_ns += share_ns;
+}
+
 void known_share(struct analysis *a, const struct cpu_state *cpu, struct task *task,
 		 uint64_t run_ns)
 {
 	uint64_t share = a->total.known_ns - cpu->known_at;
 
-	if (task->generation != a->known.generation) {
-		task->generation = a->known.generation;
-		task->it.share_ns = 0;
-	}
-	task->it.share_ns += share < run_ns ? share : run_ns;
+	known_add(a, task, share < run_ns ? share : run_ns);
 }
 
 static bool is_wanted(const struct analysis *a, unsigned int cpu)
@@ -171,14 +176,12 @@ static void sum_recorded(struct analysis *a)
 void known_end(struct analysis *a)
 {
 	const struct cpu_state *cpu;
-	struct task *task;
 	size_t i;
 
-	for (i = 0; i < a->tasks.count; i++) {
-		task = a->tasks.list[i];
-		if (task->generation != a->known.generation)
-			task->it.share_ns = 0;
-	}
+	for (i = 0; i < a->tasks.count; i++)
+		known_add(a, a->tasks.list[i], 0);
+	for (i = 0; i < a->rest.count; i++)
+		known_add(a, a->rest.list[i], 0);
 	/* damaged file: the clock has advanced beyond the last event of a CPU */
 	for (i = 0; a->total.cut && i < a->nr_cpus; i++) {
 		cpu = a->cpus[i];

@@ -26,6 +26,9 @@ void **map_at(struct map *map, uint64_t key);
 /* The value of @key, or NULL */
 void *map_get(const struct map *map, uint64_t key);
 
+/* Remove @key, if it is there; return its value or NULL */
+void *map_remove(struct map *map, uint64_t key);
+
 /* Empty the map; calls @free_value, if not NULL, for each value */
 void map_free(struct map *map, void (*free_value)(void *value));
 

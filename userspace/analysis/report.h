@@ -31,6 +31,9 @@
 #include <stdint.h>
 #include "analysis.h"
 
+/* Number of the busiest tasks that have a series, if @top of report_make() does not limit it */
+#define REPORT_SERIES_TASKS 20
+
 enum report_kind { REPORT_TABLE, REPORT_HISTOGRAM, REPORT_SERIES };
 enum report_type { REPORT_NUMBER, REPORT_TEXT };
 
@@ -88,6 +91,9 @@ struct report {
 	size_t   nr_sections;
 	bool     failed;
 };
+
+/** report_ended - analysis_options.ended for report_make() with @top */
+uint32_t report_ended(unsigned int top);
 
 /**
  * report_make - make a report of @a, after analysis_end()

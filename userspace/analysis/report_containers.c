@@ -49,20 +49,25 @@ static struct group *group_of(struct groups *groups, const char *name)
 	return &groups->list[groups->count++];
 }
 
-static bool add_task(struct groups *groups, const char *name, const struct analysis_task *task)
+/* Return the time on CPUs if the cgroup of @task is not known */
+static uint64_t add_task(struct report_builder *m, struct groups *groups,
+			 const struct analysis_task *task)
 {
-	struct group *group = group_of(groups, name);
+	char buffer[CGROUP_NAME_MAX];
+	const char *name = analysis_ran(task) ? name_of(m, task, buffer) : NULL;
+	struct group *group = name ? group_of(groups, name) : NULL;
 
+	m->report->failed |= name && !group;
 	if (!group)
-		return false;
-	group->tasks++;
+		return task->run_ns;
+	group->tasks += task->tasks;
 	group->run_ns += task->run_ns;
 	group->share_ns += task->share_ns;
 	group->waits += task->wait.count;
 	group->wait_ns += task->wait.sum;
 	if (task->wait.max > group->wait_max)
 		group->wait_max = task->wait.max;
-	return true;
+	return 0;
 }
 
 static int by_run(const void *one, const void *other)
@@ -103,24 +108,19 @@ void section_containers(struct report_builder *m)
 	};
 	const struct analysis_task *task;
 	struct groups groups = { 0 };
-	char buffer[CGROUP_NAME_MAX], time[32];
 	uint64_t unknown = 0;
-	size_t count, i;
-	const char *name;
+	unsigned int i;
+	char time[32];
+	size_t count;
 
 	section(m, "containers", "CPU use by container or service", REPORT_TABLE);
 	COLUMNS(m, list);
 	if (!needs(m, "CPU time of containers", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
 		return;
-	for (i = 0; (task = analysis_task(m->a, (unsigned int)i)); i++) {
-		if (!task->run_ns && !task->runs)
-			continue;
-		name = name_of(m, task, buffer);
-		if (!name)
-			unknown += task->run_ns;
-		else if (!add_task(&groups, name, task))
-			m->report->failed = true;
-	}
+	for (i = 0; (task = analysis_task(m->a, i)); i++)
+		unknown += add_task(m, &groups, task);
+	for (i = 0; (task = analysis_rest(m->a, i)); i++)
+		unknown += add_task(m, &groups, task);
 	if (unknown)
 		remark(m, "The cgroup of tasks with %s of CPU time is not known.",
 		       time_text(unknown, time));

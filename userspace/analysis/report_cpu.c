@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include "sections.h"
 
-/* Number of the busiest tasks that have a series, if --top does not limit it */
-#define TASK_SERIES 20
-
 static uint64_t span(const struct report_builder *m)
 {
 	return analysis_total(m->a)->end - analysis_total(m->a)->begin;
@@ -134,12 +131,6 @@ static const void *get_task(struct report_builder *m, size_t index)
 	return analysis_task(m->a, (unsigned int)index);
 }
 
-/* Tasks that did not run were only woken, or woke others */
-static bool ran(const struct analysis_task *task)
-{
-	return task->run_ns || task->runs;
-}
-
 static int by_run(const void *one, const void *other)
 {
 	const struct analysis_task *const *a = one, *const *b = other;
@@ -156,7 +147,7 @@ static const void **busiest(struct report_builder *m, size_t *count)
 	size_t i, kept = 0;
 
 	for (i = 0; i < *count && list; i++)
-		if (ran(list[i]))
+		if (analysis_ran(list[i]))
 			list[kept++] = list[i];
 	*count = list ? kept : 0;
 	return list;
@@ -209,8 +200,9 @@ static void section_tasks(struct report_builder *m)
 		COLUMN_NUMBER("blocked", "off, D", REPORT_NS),
 		COLUMN_NUMBER("sleeping", "off, asleep", REPORT_NS),
 	};
+	const struct analysis_task *rest;
 	const void **tasks;
-	size_t count, i;
+	size_t count, all, i;
 
 	section(m, "tasks", "Tasks", REPORT_TABLE);
 	COLUMNS(m, list);
@@ -223,7 +215,10 @@ static void section_tasks(struct report_builder *m)
 	tasks = busiest(m, &count);
 	if (!tasks)
 		return;
-	count = rows_of(m, count, "tasks");
+	for (i = 0, all = count; (rest = analysis_rest(m->a, (unsigned int)i)); i++)
+		all += rest->tasks;
+	all = rows_of(m, all, "tasks");
+	count = count < all ? count : all;
 	for (i = 0; i < count; i++)
 		task_row(m, tasks[i]);
 	free(tasks);
@@ -232,7 +227,7 @@ static void section_tasks(struct report_builder *m)
 static void section_tasks_time(struct report_builder *m)
 {
 	const struct analysis_task *task;
-	size_t count, i, most = TASK_SERIES;
+	size_t count, i, most = REPORT_SERIES_TASKS;
 	const void **tasks;
 	unsigned int bucket;
 	char id[24], title[48];

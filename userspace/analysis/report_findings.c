@@ -203,12 +203,6 @@ static void find_tasks(struct findings *findings,
 	}
 }
 
-/* Waits after wake-ups, and after preemption */
-static uint64_t waited(const struct analysis_task *task)
-{
-	return task->wait.sum + task->runnable.sum;
-}
-
 static uint64_t blocked(const struct analysis_task *task)
 {
 	return task->blocked.sum;
@@ -227,8 +221,8 @@ static void say_waited(const struct analysis_task *task, uint64_t span, struct f
 		     time_text(task->runnable.sum, sum), task->runnable.count,
 		     time_text(task->runnable.max, most));
 	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time: %s%s%s.",
-	     task->comm, task->tid, time_text(waited(task), all),
-	     (double)ppm(waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way);
+	     task->comm, task->tid, time_text(analysis_waited(task), all),
+	     (double)ppm(analysis_waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way);
 }
 
 static void say_blocked(const struct analysis_task *task, uint64_t span, struct finding *finding)
@@ -385,7 +379,7 @@ void section_findings(struct report_builder *m)
 		return;
 	find_missing(&findings);
 	find_spikes(&findings);
-	find_tasks(&findings, waited, WAIT_PPM, say_waited);
+	find_tasks(&findings, analysis_waited, WAIT_PPM, say_waited);
 	find_tasks(&findings, blocked, BLOCKED_PPM, say_blocked);
 	find_requests(&findings);
 	/* figures of a CPU are of all threads */

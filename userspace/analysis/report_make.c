@@ -296,7 +296,9 @@ static void section_summary(struct report_builder *m)
 		remark(m, "%llu events of other threads were not recorded: CPUs and queues are known only as far as the threads that were recorded tell.",
 		       (unsigned long long)by_thread);
 	for (i = 0; (task = analysis_task(m->a, i)); i++)
-		tasks += task->run_ns || task->runs;
+		tasks += analysis_ran(task);
+	for (i = 0; (task = analysis_rest(m->a, i)); i++)
+		tasks += task->tasks;
 	for (i = 0; i < analysis_nr_cpus(m->a); i++)
 		cpus += analysis_cpu(m->a, i) && analysis_cpu(m->a, i)->seen;
 	number(m, total->begin);
@@ -308,6 +310,11 @@ static void section_summary(struct report_builder *m)
 	number(m, tasks);
 	number(m, total->losses);
 	number(m, total->lost);
+}
+
+uint32_t report_ended(unsigned int top)
+{
+	return top && top < REPORT_SERIES_TASKS ? REPORT_SERIES_TASKS : top;
 }
 
 struct report *report_make(struct analysis *a, const struct tb_trace *trace,

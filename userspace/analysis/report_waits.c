@@ -192,17 +192,22 @@ void sections_latency(struct report_builder *m)
 
 /* ---- off the CPU ---- */
 
+static const struct analysis_stat *off_of(const struct analysis_task *task,
+					  enum analysis_worst kind)
+{
+	return kind == ANALYSIS_WORST_RUNNABLE ? &task->runnable :
+	       kind == ANALYSIS_WORST_BLOCKED ? &task->blocked : &task->sleeping;
+}
+
 static void sum_off(struct report_builder *m, enum analysis_worst kind, struct analysis_stat *sum)
 {
 	const struct analysis_task *task;
-	const struct analysis_stat *of;
 	unsigned int i;
 
-	for (i = 0; (task = analysis_task(m->a, i)); i++) {
-		of = kind == ANALYSIS_WORST_RUNNABLE ? &task->runnable :
-		     kind == ANALYSIS_WORST_BLOCKED ? &task->blocked : &task->sleeping;
-		sum->uncertain += of->uncertain;
-	}
+	for (i = 0; (task = analysis_task(m->a, i)); i++)
+		sum->uncertain += off_of(task, kind)->uncertain;
+	for (i = 0; (task = analysis_rest(m->a, i)); i++)
+		sum->uncertain += off_of(task, kind)->uncertain;
 }
 
 static void section_off(struct report_builder *m, const char *id, const char *title,

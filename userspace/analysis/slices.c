@@ -216,6 +216,8 @@ static int take_out(struct slices *slices, const struct plan *plan,
 		thread->state = state;
 		thread->has_state = has_state;
 	}
+	if (has_tid && has_state && state & STATE_DEAD)
+		free(map_remove(&slices->threads, (uint32_t)tid));
 	if (!cpu->running)
 		return 0;
 	cpu->running = false;

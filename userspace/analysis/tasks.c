@@ -29,7 +29,8 @@ static struct task *make_task(struct analysis *a, uint32_t tid)
 	if (!task)
 		return NULL;
 	task->it.tid = tid;
-	task->it.index = (uint32_t)a->tasks.count - 1;
+	task->it.tasks = 1;
+	task->it.index = a->nr_tasks++;
 	task->last_cpu = task->queued_on = NO_CPU;
 	set_name(task, UNKNOWN_NAME);
 	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
@@ -79,6 +80,7 @@ void tasks_free(struct analysis *a)
 		free(task->it.series);
 	}
 	map_free(&a->threads, NULL);
+	map_free(&a->rest_of, NULL);
 }
 
 const struct analysis_task *analysis_task(const struct analysis *a, unsigned int index)
@@ -212,6 +214,7 @@ static void leave_cpu(struct analysis *a, const struct tb_view *view, struct tas
 		return;
 	task->it.preempted += wanted && !(state & STATE_RUNNABLE_MASK);
 	task->it.ended = state & STATE_DEAD;
+	a->ended += task->it.ended;
 }
 
 /* The task was off a CPU until now; @unseen: but has run in between */
@@ -284,5 +287,7 @@ int tasks_switch(struct analysis *a, const struct tb_view *view, const struct pl
 		enter_cpu(a, view, next);
 	if (has_next)
 		a->cpus[view->cpu]->current = (uint32_t)to;
+	if (a->options.ended && a->ended > a->ended_limit && ended_remove(a))
+		a->error = -ENOMEM;
 	return a->error;
 }

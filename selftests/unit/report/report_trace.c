@@ -24,6 +24,7 @@
  *   report_trace subset FILE      a thread that was on an unrecorded CPU for a while
  *   report_trace crowd FILE       20 threads, one after the other
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, many of them at equal times
+ *   report_trace ended FILE N     N threads of three cgroups, one after the other; most of them end
  */
 #include "test_lib_fixture.h"
 
@@ -405,6 +406,109 @@ static void gaps(unsigned int count)
 		}
 }
 
+static uint64_t up_to(uint64_t us)
+{
+	static uint64_t state = 1;
+
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (1 + (state >> 33) % us) * 1000;
+}
+
+static void add_cgroup(uint32_t key, const char *path)
+{
+	struct {
+		struct tb_string head;
+		char text[32];
+	} string = { .head = { TB_STRING_CGROUP, key } };
+
+	strcpy(string.text, path);
+	fx_durable(&fx, TB_EV_STRING, &string, sizeof(string.head) + strlen(path));
+}
+
+/* Begin another block of @cpu; @gap: events are missing before it */
+static void reopen(unsigned int cpu, uint64_t time, const struct tb_gap *gap)
+{
+	fx_close(&fx, cpu);
+	fx_open(&fx, cpu, time, 0, gap);
+}
+
+static void reopen_full(unsigned int cpu, uint64_t time)
+{
+	if (fx.rings[cpu].used > (1u << fx.log2) - 1500)
+		reopen(cpu, time, NULL);
+}
+
+/* Thread @tid, which runs on CPU 0 since @at, ends or sleeps.  Return the time of that */
+static uint64_t live(int tid, unsigned int number, bool two_cpus, uint64_t at)
+{
+	at += up_to(1000);
+	if (number % 3 == 0) {
+		change(0, at, tid, 2, 0);
+		wake(0, at += up_to(500), 0, tid, 0);
+		change(0, at += up_to(50), 0, 0, tid);
+		at += up_to(300);
+	}
+	if (number % 5 == 0) {
+		change(0, at, tid, 0, 51);
+		change(0, at += up_to(700), 51, 1, tid);
+		at += up_to(100);
+	}
+	/* its last act is to wake 50, which runs only after it has ended */
+	if (number % 7 == 0 && two_cpus) {
+		reopen_full(1, at);
+		wake(0, at, tid, 50, 1);
+		change(1, at + 900, 0, 0, 50);
+		change(1, at + 1500, 50, 1, 0);
+	}
+	change(0, at + 500, tid, number % 11 ? 0x20 : 1, 0);
+	return at + 2000;
+}
+
+/* Each number is used about twice; CPU 1 appears later; there are two gaps */
+static void ended(unsigned int count)
+{
+	unsigned int numbers = count / 2 + 1, i;
+	struct tb_gap gap = { .dropped = 1 };
+	uint64_t at = 10 * MS;
+	int tid;
+
+	add_cgroup(7, "/system.slice/one.service");
+	add_cgroup(8, "/system.slice/two.service");
+	for (i = 0; i < numbers; i++) {
+		struct tb_thread thread = {
+			.tid = 1000 + i, .tgid = 1000 + i, .flags = TB_THREAD_DUMP,
+			.cgroup = 7 + i % 3, .comm = "many",
+		};
+
+		fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
+	}
+	fx_open(&fx, 0, at, 0, NULL);
+	for (i = 0; i < count; i++) {
+		if (i == count / 3) {
+			fx_open(&fx, 1, at, 0, NULL);
+			change(1, at, 0, 0, 50);
+			change(1, at + 100, 50, 1, 0);
+		}
+		if (i == count / 2 || i == count / 2 + count / 5) {
+			gap.first = at;
+			gap.last = at += MS;
+			reopen(0, at, &gap);
+		}
+		/* as in the kernel, a block has no times with other upper halves */
+		if (at >> 32 != (at + 8 * MS) >> 32) {
+			at = ((at >> 32) + 1) << 32;
+			reopen(0, at, NULL);
+			if (fx.rings[1].open)
+				reopen(1, at, NULL);
+		}
+		reopen_full(0, at);
+		tid = 1000 + (int)(i % numbers);
+		wake(0, at, 0, tid, 0);
+		change(0, at += up_to(100), 0, 0, tid);
+		at = live(tid, i, i > count / 3, at);
+	}
+}
+
 static void finish(const char *path, bool stopped, bool breaks_off)
 {
 	FILE *file = fopen(path, "wb");
@@ -482,6 +586,11 @@ int main(int argc, char **argv)
 			finish(argv[2], kinds[i].stopped, !strcmp(argv[1], "cut"));
 			return 0;
 		}
+	if (argc == 4 && !strcmp(argv[1], "ended")) {
+		ended((unsigned int)atoi(argv[3]));
+		finish(argv[2], true, false);
+		return 0;
+	}
 	fprintf(stderr, "usage: report_trace KIND FILE [N]\n");
 	return 2;
 }

@@ -233,6 +233,15 @@ result $? "a thread that is woken twice has run in between, unseen"
 "$REPORT_TRACE" gaps gaps.tbuf 500 && figures gaps.tbuf && figures gaps.tbuf --top 100
 result $? "many gaps, many of equal length"
 
+# ---- many tasks ----
+
+# a report with rows for some tasks keeps no others; compare it with the first rows of a whole one
+"$REPORT_TRACE" ended ended.tbuf 20000 &&
+	"$TRACEBUF" report --json ended.tbuf >whole.json &&
+	"$TRACEBUF" report --json --top 30 ended.tbuf >some.json &&
+	python3 "$here/report_top.py" whole.json some.json 30
+result $? "a report of some of 20,000 tasks has the same figures as one of all"
+
 # ---- unknown things ----
 
 "$TRACEBUF" report --from 1000 "$golden/kernel.tbuf" >text 2>said

@@ -65,7 +65,7 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 
 	for (i = 0; i < 2 && (!i || a[0]); i++) {
 		job->selection.found = false;
-		result = report_analyse(job->files[i], traces[i], &job->selection, 0, &cut[i], &a[i]);
+		result = report_analyse(job->files[i], traces[i], &job->selection, 0, 0, &cut[i], &a[i]);
 		if (!result)
 			result = selection_found(&job->selection, traces[i], job->files[i]);
 		status = result ? result : status;

@@ -122,10 +122,10 @@ static int cut_to_common(const struct tb_trace *trace, struct selection *selecti
 }
 
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
-		   uint32_t worst, bool *cut, struct analysis **analysis)
+		   uint32_t worst, uint32_t ended, bool *cut, struct analysis **analysis)
 {
 	struct analysis_options options = {
-		.worst = worst, .one_cpu = selection->one_cpu, .cpu = selection->cpu,
+		.worst = worst, .ended = ended, .one_cpu = selection->one_cpu, .cpu = selection->cpu,
 		.thread = selection_of_threads(selection) ? wants_thread : NULL,
 		.events = selection->patterns.count, .context = selection, .whole = true,
 		.base = selection->base,
@@ -256,7 +256,8 @@ static int report_recording(struct job *job, struct tb_trace *trace)
 	int result, written;
 
 	result = report_analyse(job->file, trace, &job->selection,
-				job->look.top_given ? job->look.top : 0, NULL, &a);
+				job->look.top_given ? job->look.top : 0,
+				report_ended(job->look.top), NULL, &a);
 	if (!a)
 		return result;
 	written = EXIT_FINE;

@@ -18,13 +18,14 @@
 /**
  * report_analyse - analyse the events of the selected recording that @selection selects
  * @worst: number of worst cases to keep; 0: the default
+ * @ended: as in struct analysis_options
  * @cut: not NULL: analyse only the time in which the file has events of all CPUs; out: true if the
  *	file has more than that
  * @analysis: out: the analysis; NULL on failure, and if nothing was selected (selection_found())
  * Complains, also of a damaged block; EXIT_*
  */
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
-		   uint32_t worst, bool *cut, struct analysis **analysis);
+		   uint32_t worst, uint32_t ended, bool *cut, struct analysis **analysis);
 
 /** report_text_write - write text of @width columns; @section: only this one; NULL: all that are
  *  not empty.  0, -ENOMEM: the text is incomplete */
