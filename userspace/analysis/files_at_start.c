@@ -290,8 +290,8 @@ static int read_events(struct reader *reader, struct tb_trace *trace)
 		if (result)
 			break;
 	}
-	for (i = 0; i < reader->threads.nr_slots; i++) {
-		call = reader->threads.slots[i].value;
+	for (i = 0; i < reader->threads.count; i++) {
+		call = reader->threads.entries[i].value;
 		if (call && call->inside)
 			take_call(reader, call, UINT64_MAX, -1);
 	}

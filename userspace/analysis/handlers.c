@@ -10,16 +10,6 @@
 /* Results from -ERRNO_MAX to -1 are errors */
 #define ERRNO_MAX 4095
 
-static uint64_t hash_of(int64_t number, const char *name, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325ull ^ (uint64_t)number;
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 static bool is_called(const struct handler *handler, int64_t number, const char *name,
 		      size_t length)
 {
@@ -32,7 +22,8 @@ static struct analysis_handler *handler_of(struct analysis *a, unsigned int list
 					   enum analysis_kind kind, int64_t number,
 					   const char *name, size_t length)
 {
-	void **slot = map_at(&a->hashes[list], hash_of(number, name, length));
+	uint64_t key = map_key(&a->hashes[list], name, length) ^ (uint64_t)number;
+	void **slot = map_at(&a->hashes[list], key);
 	struct handler *handler;
 	char *copy;
 

@@ -17,12 +17,11 @@ static bool is_same(const struct analysis_loss *it, const struct analysis_loss *
 	       it->pid == other->pid;
 }
 
-static uint64_t hash_of(const struct analysis_loss *it)
+static uint64_t key_of(struct map *map, const struct analysis_loss *it)
 {
-	const uint64_t prime = 0x100000001b3ull;
+	const uint32_t parts[] = { it->user, it->cpu, it->producer, it->writer, it->pid };
 
-	return ((((uint64_t)it->cpu << 1 | it->user) * prime ^ it->producer) * prime ^
-		it->writer) * prime ^ it->pid;
+	return map_key(map, parts, sizeof(parts));
 }
 
 static struct analysis_loss *loss_of(struct analysis *a, const struct tb_view *view)
@@ -37,7 +36,7 @@ static struct analysis_loss *loss_of(struct analysis *a, const struct tb_view *v
 		key.writer = user->writer_id;
 		key.pid = user->pid;
 	}
-	slot = map_at(&a->loss_hashes, hash_of(&key));
+	slot = map_at(&a->loss_hashes, key_of(&a->loss_hashes, &key));
 	if (!slot)
 		return NULL;
 	for (loss = *slot; loss; loss = loss->next)

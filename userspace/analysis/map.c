@@ -1,102 +1,150 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A map from numbers to pointers: open addressing, with a power of two of slots.
+ * A map from numbers to pointers: an array of entries, and a table with their indexes by hash (open
+ * addressing, linear probing, half full at most).
  */
 #include <stdlib.h>
 #include "map.h"
 
-#define SLOTS_MIN 256
+#define ROOM_MIN 64
 
-/* The slot where the search for @key begins */
-static size_t home_of(const struct map *map, uint64_t key)
+static void set_secret(struct map *map)
 {
-	uint64_t hash = key * 0x9e3779b97f4a7c15ull;
-
-	return (size_t)(hash ^ hash >> 32) & (map->nr_slots - 1);
+	if (!map->secret.times)
+		map->secret = tb_secret();
 }
 
-/* The slot of @key, or the empty slot for it */
-static struct map_slot *find(const struct map *map, uint64_t key)
+/* The slot where the search for @key begins; there are 2^n slots */
+static size_t home_of(const struct map *map, uint64_t key)
+{
+	return (size_t)(tb_hash(&map->secret, key) >> 32) & (map->nr_slots - 1);
+}
+
+/* The slot of @key, or the free slot for it */
+static uint32_t *find(const struct map *map, uint64_t key)
 {
 	size_t i = home_of(map, key);
 
-	while (map->slots[i].used && map->slots[i].key != key)
-		i = (i + 1) & (map->nr_slots - 1);
+	for (; map->slots[i]; i = (i + 1) & (map->nr_slots - 1)) {
+		TB_COUNT_STEP();
+		if (map->entries[map->slots[i] - 1].key == key)
+			break;
+	}
 	return &map->slots[i];
 }
 
-static int grow(struct map *map)
+/* Close the gaps between the entries; return the number of entries */
+static size_t pack(struct map_entry *entries, size_t count)
 {
-	struct map bigger = {
-		.nr_slots = map->nr_slots ? map->nr_slots * 2 : SLOTS_MIN,
-		.used = map->used,
-	};
-	size_t i;
+	size_t kept = 0, i;
 
-	bigger.slots = calloc(bigger.nr_slots, sizeof(*bigger.slots));
-	if (!bigger.slots)
-		return -1;
-	for (i = 0; i < map->nr_slots; i++)
-		if (map->slots[i].used)
-			*find(&bigger, map->slots[i].key) = map->slots[i];
-	free(map->slots);
-	*map = bigger;
-	return 0;
+	for (i = 0; i < count; i++)
+		if (entries[i].value)
+			entries[kept++] = entries[i];
+	return kept;
+}
+
+/* Make room for another entry: where some were removed, else in twice as much memory */
+static int make_room(struct map *map)
+{
+	size_t room = map->room ? map->room : ROOM_MIN, i;
+	struct map_entry *entries;
+	uint32_t *slots;
+
+	set_secret(map);
+	map->count = pack(map->entries, map->count);
+	if (map->count > room / 2)
+		room *= 2;
+	slots = room > UINT32_MAX / 2 ? NULL : calloc(2 * room, sizeof(*slots));
+	entries = slots ? realloc(map->entries, room * sizeof(*entries)) : NULL;
+	if (entries) {
+		free(map->slots);
+		map->slots = slots;
+		map->nr_slots = 2 * room;
+		map->entries = entries;
+		map->room = room;
+	} else {
+		free(slots);
+		if (!map->nr_slots)
+			return -1;
+		memset(map->slots, 0, map->nr_slots * sizeof(*map->slots));
+	}
+	for (i = 0; i < map->count; i++)
+		*find(map, map->entries[i].key) = (uint32_t)i + 1;
+	return map->count < map->room ? 0 : -1;
 }
 
 void **map_at(struct map *map, uint64_t key)
 {
-	struct map_slot *slot;
+	uint32_t *slot;
 
-	if (map->used * 4 >= map->nr_slots * 3 && grow(map))
+	if (map->count == map->room && make_room(map))
 		return NULL;
 	slot = find(map, key);
-	if (!slot->used) {
-		slot->used = 1;
-		slot->key = key;
-		map->used++;
+	if (!*slot) {
+		map->entries[map->count] = (struct map_entry){ .key = key };
+		map->count++;
+		*slot = (uint32_t)map->count;
 	}
-	return &slot->value;
+	return &map->entries[*slot - 1].value;
 }
 
 void *map_get(const struct map *map, uint64_t key)
 {
-	return map->nr_slots ? find(map, key)->value : NULL;
+	uint32_t index = map->nr_slots ? *find(map, key) : 0;
+
+	return index ? map->entries[index - 1].value : NULL;
 }
 
 /*
- * A slot in a search that passes the removed one moves there: one whose home is not between the
- * two.  Knuth, The Art of Computer Programming, volume 3, 6.4, algorithm R.
+ * A search must not end at the slot that becomes free, so a later index moves there if its search
+ * begins there or before: Knuth, The Art of Computer Programming, volume 3, 6.4, algorithm R.
  */
 void *map_remove(struct map *map, uint64_t key)
 {
 	size_t mask = map->nr_slots - 1, hole, i;
-	struct map_slot *slot = map->nr_slots ? find(map, key) : NULL;
+	uint32_t *slot = map->nr_slots ? find(map, key) : NULL;
 	void *value;
 
-	if (!slot || !slot->used)
+	if (!slot || !*slot)
 		return NULL;
-	value = slot->value;
+	value = map->entries[*slot - 1].value;
+	map->entries[*slot - 1].value = NULL;
 	hole = (size_t)(slot - map->slots);
-	for (i = (hole + 1) & mask; map->slots[i].used; i = (i + 1) & mask) {
-		if (((i - home_of(map, map->slots[i].key)) & mask) < ((i - hole) & mask))
+	for (i = (hole + 1) & mask; map->slots[i]; i = (i + 1) & mask) {
+		key = map->entries[map->slots[i] - 1].key;
+		if (((i - home_of(map, key)) & mask) < ((i - hole) & mask))
 			continue;
 		map->slots[hole] = map->slots[i];
 		hole = i;
 	}
-	map->slots[hole] = (struct map_slot){ 0 };
-	map->used--;
+	map->slots[hole] = 0;
 	return value;
+}
+
+uint64_t map_key(struct map *map, const void *data, size_t length)
+{
+	const unsigned char *at = data;
+	uint64_t key, word;
+
+	set_secret(map);
+	key = tb_hash(&map->secret, length);
+	for (; length >= sizeof(word); length -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		key = tb_hash(&map->secret, key ^ word);
+	}
+	word = 0;
+	memcpy(&word, at, length);
+	return tb_hash(&map->secret, key ^ word);
 }
 
 void map_free(struct map *map, void (*free_value)(void *value))
 {
 	size_t i;
 
-	for (i = 0; free_value && i < map->nr_slots; i++)
-		if (map->slots[i].used)
-			free_value(map->slots[i].value);
+	for (i = 0; free_value && i < map->count; i++)
+		free_value(map->entries[i].value);
+	free(map->entries);
 	free(map->slots);
-	map->slots = NULL;
-	map->nr_slots = map->used = 0;
+	memset(map, 0, sizeof(*map));
 }

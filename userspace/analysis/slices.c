@@ -425,14 +425,14 @@ void slices_finish(struct slices *slices)
 	for (i = 0; i < slices->nr_cpus; i++)
 		if (slices->cpus[i])
 			drop_open(slices, slices->cpus[i], known_until(slices, i, slices->last));
-	for (k = 0; k < threads->nr_slots; k++) {
-		thread = threads->slots[k].value;
+	for (k = 0; k < threads->count; k++) {
+		thread = threads->entries[k].value;
 		if (thread && thread->in_call &&
 		    !lost_since(slices, thread->call_losses, thread->call.begin,
 				slices->last))
 			slice_end(slices, &thread->call, slices->last, SLICE_UNENDED);
 		if (thread && thread->out)
-			slices_end_off(slices, thread, (uint32_t)threads->slots[k].key,
+			slices_end_off(slices, thread, (uint32_t)threads->entries[k].key,
 				     slices->last);
 	}
 }

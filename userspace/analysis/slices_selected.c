@@ -60,10 +60,10 @@ static void stop_running(struct slices *slices, uint64_t ns)
 			slice_end(slices, &slices->cpus[i]->run, known_until(slices, i, ns),
 				  SLICE_UNENDED);
 		}
-	for (k = 0; k < threads->nr_slots; k++) {
-		thread = threads->slots[k].value;
+	for (k = 0; k < threads->count; k++) {
+		thread = threads->entries[k].value;
 		if (thread && thread->out)
-			slices_end_off(slices, thread, (uint32_t)threads->slots[k].key, ns);
+			slices_end_off(slices, thread, (uint32_t)threads->entries[k].key, ns);
 	}
 }
 
@@ -92,8 +92,8 @@ static void end_calls(struct slices *slices, uint64_t ns)
 	struct thread *thread;
 	size_t k;
 
-	for (k = 0; k < threads->nr_slots; k++) {
-		thread = threads->slots[k].value;
+	for (k = 0; k < threads->count; k++) {
+		thread = threads->entries[k].value;
 		if (!thread || !thread->in_call || !is_endless(slices, thread->call.event.format))
 			continue;
 		thread->in_call = false;

@@ -21,7 +21,7 @@
 
 /**
  * struct why - the lines of a trace, and the tree
- * @index: nodes by parent, cause and the low bits of who; 0: none
+ * @index: nodes by parent, cause and who; 0: none
  * @stretch, @context: from why_watch(), or NULL
  */
 struct why {
@@ -47,8 +47,8 @@ static bool is_node(const struct why *why, uint32_t i, enum why_cause cause, int
 /* The child of @parent for this cause; 0: no memory */
 static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause, int64_t who)
 {
-	uint64_t key = (uint64_t)parent << 32 | (uint64_t)cause << 28 | (who & 0xfffffff);
-	void **slot = map_at(&why->index, key);
+	const int64_t parts[] = { parent, cause, who };
+	void **slot = map_at(&why->index, map_key(&why->index, parts, sizeof(parts)));
 	size_t room = 2 * why->nodes.room;
 	struct why_node *grown;
 	uint32_t i;

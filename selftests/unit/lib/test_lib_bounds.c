@@ -126,6 +126,22 @@ static void read_all(struct tb_trace *open, uint64_t *events)
 	} while (tb_trace_next_recording(open) == 1);
 }
 
+/* Threads with numbers that would collide in the table without its secret */
+static void make_threads(struct fx *fx, unsigned int count)
+{
+	const struct tb_secret none = { .times = 1 };
+	uint32_t tid;
+
+	for (tid = 1; count > 0; tid++) {
+		if ((tb_hash(&none, tid) >> 32 & 0x7fff) >= 16)
+			continue;
+		fx_thread(fx, tid, tid, 1, TB_THREAD_DUMP, "many");
+		count--;
+	}
+	fx_durable_end(fx);
+	put_rolling(fx, 1000, 0);
+}
+
 static uint64_t steps_of(void (*make)(struct fx *fx, unsigned int count), unsigned int count)
 {
 	struct tb_trace *open = NULL;
@@ -167,6 +183,7 @@ static void durable_records(void)
 	grows("suppressed", steps_of, make_suppressed);
 	grows("selections", steps_of, make_selections);
 	grows("names", steps_of, make_names);
+	grows("threads", steps_of, make_threads);
 }
 
 static void many_recordings(void)

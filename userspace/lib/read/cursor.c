@@ -605,15 +605,5 @@ int tb_cursor_each_task(const struct tb_cursor *cursor,
 			int (*each)(const struct tb_task *task, void *context),
 			void *context)
 {
-	size_t i;
-	int result;
-
-	for (i = 0; i < cursor->tasks.nr_slots; i++) {
-		if (!cursor->tasks.slots[i])
-			continue;
-		result = each(cursor->tasks.slots[i], context);
-		if (result)
-			return result;
-	}
-	return 0;
+	return tb_tasks_each(&cursor->tasks, each, context);
 }

@@ -81,6 +81,7 @@ struct tb_follow {
 	size_t   nr_writers, room_writers;
 	uint32_t *slots;		/* by key: number of the writer + 1; a hash table */
 	size_t   nr_slots;
+	struct tb_secret secret;
 	struct tb_hole early[TB_FOLLOW_EARLY];	/* patches that preceded their writer's pieces */
 	unsigned int nr_early;
 	uint64_t released;		/* @shown when pieces were last released */

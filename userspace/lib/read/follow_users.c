@@ -59,7 +59,7 @@ static struct stream *new_stream(struct tb_follow *follow)
 /* The slot of the last writer with this key, or the empty slot for it */
 static uint32_t *slot_of(const struct tb_follow *follow, uint64_t key)
 {
-	size_t slot = (size_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (follow->nr_slots - 1);
+	size_t slot = (size_t)(tb_hash(&follow->secret, key) >> 32) & (follow->nr_slots - 1);
 
 	while (follow->slots[slot] && follow->writers[follow->slots[slot] - 1].key != key)
 		slot = (slot + 1) & (follow->nr_slots - 1);
@@ -77,6 +77,7 @@ static int list_writers(struct tb_follow *follow)
 	if (!follow->slots)
 		return -ENOMEM;
 	follow->nr_slots = wanted;
+	follow->secret = tb_secret();
 	for (i = 0; i < follow->nr_writers; i++)
 		*slot_of(follow, follow->writers[i].key) = (uint32_t)i + 1;
 	return 0;

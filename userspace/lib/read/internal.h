@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "lib/bisect.h"
+#include "lib/hash.h"
 #include "tracebuf.h"
 
 /* tb_format.known: events that tell the cursor something; tb_format.telling has their fields */
@@ -240,14 +241,6 @@ uint32_t *tb_tree_find(const struct tb_tree *tree, struct tb_key key);
 uint32_t *tb_tree_place(struct tb_tree *tree, struct tb_key key, uint32_t number);
 void tb_tree_free(struct tb_tree *tree);
 
-/* Tests count steps, which must not grow faster than the file */
-#ifdef TB_STEPS
-extern uint64_t tb_steps;
-#define TB_COUNT_STEP()	((void)__atomic_fetch_add(&tb_steps, 1, __ATOMIC_RELAXED))
-#else
-#define TB_COUNT_STEP()	((void)0)
-#endif
-
 /* trace.c */
 void tb_trace_set_fault(struct tb_trace *trace, const struct tb_error *fault);
 /* Let the kernel reclaim these bytes of a mapped file; an access reads them again */
@@ -405,11 +398,15 @@ static inline uint64_t tb_line_ns(const struct tb_line *line, uint64_t ticks)
 struct tb_tasks {
 	struct tb_task **slots;		/* open addressing, a power of two */
 	size_t nr_slots, used;
-	struct tb_task_chunk *chunks;
+	struct tb_secret secret;
+	struct tb_task_chunk *chunks, *last;
 };
 
 struct tb_task *tb_tasks_find(const struct tb_tasks *tasks, uint32_t tid);
 struct tb_task *tb_tasks_get(struct tb_tasks *tasks, uint32_t tid);
+/* Call @each for all threads, in the order in which they were found; 0, or its first other result */
+int tb_tasks_each(const struct tb_tasks *tasks,
+		  int (*each)(const struct tb_task *task, void *context), void *context);
 void tb_tasks_free(struct tb_tasks *tasks);
 int tb_tasks_thread(struct tb_tasks *tasks, const void *payload, size_t size);
 int tb_tasks_learn(struct tb_tasks *tasks, const struct tb_view *view);

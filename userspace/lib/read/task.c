@@ -20,7 +20,7 @@ struct tb_task_chunk {
 
 static size_t slot_of(const struct tb_tasks *tasks, uint32_t tid)
 {
-	return (tid * 2654435769u >> 7) & (tasks->nr_slots - 1);
+	return (size_t)(tb_hash(&tasks->secret, tid) >> 32) & (tasks->nr_slots - 1);
 }
 
 struct tb_task *tb_tasks_find(const struct tb_tasks *tasks, uint32_t tid)
@@ -31,6 +31,7 @@ struct tb_task *tb_tasks_find(const struct tb_tasks *tasks, uint32_t tid)
 		return NULL;
 	slot = slot_of(tasks, tid);
 	while (tasks->slots[slot]) {
+		TB_COUNT_STEP();
 		if (tasks->slots[slot]->tid == tid)
 			return tasks->slots[slot];
 		slot = (slot + 1) & (tasks->nr_slots - 1);
@@ -42,8 +43,8 @@ static void insert(struct tb_tasks *tasks, struct tb_task *task)
 {
 	size_t slot = slot_of(tasks, task->tid);
 
-	while (tasks->slots[slot])
-		slot = (slot + 1) & (tasks->nr_slots - 1);
+	for (; tasks->slots[slot]; slot = (slot + 1) & (tasks->nr_slots - 1))
+		TB_COUNT_STEP();
 	tasks->slots[slot] = task;
 }
 
@@ -52,6 +53,7 @@ static int grow(struct tb_tasks *tasks)
 	struct tb_task **old = tasks->slots;
 	size_t nr_old = tasks->nr_slots, i;
 
+	tasks->secret = tb_secret();
 	tasks->nr_slots = nr_old ? nr_old * 2 : 1024;
 	tasks->slots = calloc(tasks->nr_slots, sizeof(*tasks->slots));
 	if (!tasks->slots) {
@@ -75,19 +77,35 @@ struct tb_task *tb_tasks_get(struct tb_tasks *tasks, uint32_t tid)
 		return task;
 	if (tasks->used * 2 >= tasks->nr_slots && grow(tasks))
 		return NULL;
-	chunk = tasks->chunks;
+	chunk = tasks->last;
 	if (!chunk || chunk->used == CHUNK_TASKS) {
 		chunk = calloc(1, sizeof(*chunk));
 		if (!chunk)
 			return NULL;
-		chunk->next = tasks->chunks;
-		tasks->chunks = chunk;
+		if (tasks->last)
+			tasks->last->next = chunk;
+		else
+			tasks->chunks = chunk;
+		tasks->last = chunk;
 	}
 	task = &chunk->tasks[chunk->used++];
 	task->tid = tid;
 	insert(tasks, task);
 	tasks->used++;
 	return task;
+}
+
+int tb_tasks_each(const struct tb_tasks *tasks,
+		  int (*each)(const struct tb_task *task, void *context), void *context)
+{
+	const struct tb_task_chunk *chunk;
+	int result = 0;
+	size_t i;
+
+	for (chunk = tasks->chunks; chunk && !result; chunk = chunk->next)
+		for (i = 0; i < chunk->used && !result; i++)
+			result = each(&chunk->tasks[i], context);
+	return result;
 }
 
 void tb_tasks_free(struct tb_tasks *tasks)

@@ -64,15 +64,6 @@ void flame_tree_free(struct flame_tree *tree)
 
 /* ---- names ---- */
 
-static uint64_t hash_name(const char *name, enum flame_kind kind)
-{
-	uint64_t hash = 0xcbf29ce484222325ull + kind;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-	return hash;
-}
-
 static int64_t add_frame(struct flame_tree *tree, const char *name,
 			 enum flame_kind kind)
 {
@@ -93,17 +84,17 @@ static int64_t add_frame(struct flame_tree *tree, const char *name,
 int64_t flame_frame(struct flame_tree *tree, const char *name,
 		    enum flame_kind kind)
 {
-	uint64_t hash = hash_name(name, kind);
+	uint64_t key = map_key(&tree->names, name, strlen(name)) + kind;
 	const struct flame_frame *frame;
 	int64_t number;
 	void **slot;
 
-	/* names with the same hash take the next free keys */
-	while ((slot = map_at(&tree->names, hash)) && *slot) {
+	/* names with the same key take the next free keys */
+	while ((slot = map_at(&tree->names, key)) && *slot) {
 		frame = &tree->frames[(uintptr_t)*slot - 1];
 		if (frame->kind == kind && !strcmp(frame->name, name))
 			return (int64_t)(uintptr_t)*slot - 1;
-		hash++;
+		key++;
 	}
 	if (!slot)
 		return -ENOMEM;

@@ -44,7 +44,7 @@ struct flame_tree {
 	struct flame_frame *frames;
 	uint32_t nr_frames, frames_room;
 	struct map children;		/* parent and frame: node */
-	struct map names;		/* hash of name and kind: frame */
+	struct map names;		/* frames by name and kind */
 };
 
 /* Make the root; 0, -ENOMEM */

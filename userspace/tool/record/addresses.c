@@ -15,6 +15,7 @@
 #include <string.h>
 #include "addresses.h"
 #include "lib/function_field.h"
+#include "lib/hash.h"
 #include "mappings.h"
 #include "notes.h"
 #include "lib/bisect.h"
@@ -30,6 +31,7 @@
 struct set {
 	uint64_t *slots;		/* open addressing; 0: free */
 	size_t   nr_slots, used;
+	struct tb_secret secret;
 };
 
 /* @code: how many of @kernel come from fields of events */
@@ -104,32 +106,34 @@ static unsigned int functions_in(const struct tb_walk *walk, uint64_t to[FIELDS_
 
 /* ---- collecting ---- */
 
-static bool insert(uint64_t *slots, size_t nr_slots, uint64_t address)
+static bool insert(struct set *set, uint64_t address)
 {
-	size_t slot = (size_t)(address * 0x9e3779b97f4a7c15ull >> 32) &
-		      (nr_slots - 1);
+	size_t slot = (size_t)(tb_hash(&set->secret, address) >> 32) & (set->nr_slots - 1);
 
-	while (slots[slot] && slots[slot] != address)
-		slot = (slot + 1) & (nr_slots - 1);
-	if (slots[slot])
+	while (set->slots[slot] && set->slots[slot] != address)
+		slot = (slot + 1) & (set->nr_slots - 1);
+	if (set->slots[slot])
 		return false;
-	slots[slot] = address;
+	set->slots[slot] = address;
 	return true;
 }
 
 static bool grow(struct set *set)
 {
-	size_t wanted = set->nr_slots ? set->nr_slots * 2 : 1024, i;
-	uint64_t *slots = calloc(wanted, sizeof(*slots));
+	struct set larger = {
+		.nr_slots = set->nr_slots ? set->nr_slots * 2 : 1024,
+		.used = set->used, .secret = tb_secret(),
+	};
+	size_t i;
 
-	if (!slots)
+	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
+	if (!larger.slots)
 		return false;
 	for (i = 0; i < set->nr_slots; i++)
 		if (set->slots[i])
-			insert(slots, wanted, set->slots[i]);
+			insert(&larger, set->slots[i]);
 	free(set->slots);
-	set->slots = slots;
-	set->nr_slots = wanted;
+	*set = larger;
 	return true;
 }
 
@@ -138,7 +142,7 @@ static bool add(struct set *set, uint64_t address)
 	if (set->used * 2 >= set->nr_slots && !grow(set))
 		return false;
 	if (address)
-		set->used += insert(set->slots, set->nr_slots, address);
+		set->used += insert(set, address);
 	return true;
 }
 

@@ -358,8 +358,8 @@ static void write_threads(struct json *json)
 	char name[64];
 	size_t i;
 
-	for (i = 0; i < json->threads.nr_slots; i++) {
-		thread = json->threads.slots[i].value;
+	for (i = 0; i < json->threads.count; i++) {
+		thread = json->threads.entries[i].value;
 		if (!thread)
 			continue;
 		write_name(json, "process_name", thread->pid, thread->tid,

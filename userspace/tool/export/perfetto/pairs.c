@@ -427,8 +427,8 @@ static int finish(struct pf_pairs *found, const struct map *map)
 	size_t i;
 	uint32_t at;
 
-	for (i = 0; !result && i < map->nr_slots; i++) {
-		stack = map->slots[i].used ? map->slots[i].value : NULL;
+	for (i = 0; !result && i < map->count; i++) {
+		stack = map->entries[i].value;
 		for (at = 0; stack && at < stack->depth; at++)
 			if (stack->open[at].doubt)
 				break;

@@ -220,8 +220,7 @@ int pf_tasks_finish(struct pf_tasks *tasks)
 	int result = tasks->out->error;
 	size_t i;
 
-	for (i = 0; i < tasks->newcomers.nr_slots && !result; i++)
-		if (tasks->newcomers.slots[i].used)
-			result = write_pending(tasks, &tasks->newcomers.slots[i].value);
+	for (i = 0; i < tasks->newcomers.count && !result; i++)
+		result = write_pending(tasks, &tasks->newcomers.entries[i].value);
 	return result;
 }

@@ -59,15 +59,6 @@ void column_free(struct column *column)
 
 /* ---- texts ---- */
 
-static uint64_t hash(const unsigned char *data, size_t length)
-{
-	uint64_t value = 0xcbf29ce484222325ull;
-
-	while (length--)
-		value = (value ^ *data++) * 0x100000001b3ull;
-	return value;
-}
-
 const void *texts_at(const struct texts *texts, uint32_t number, size_t *length)
 {
 	const struct text *text = (const struct text *)(const void *)texts->list.data + number;
@@ -105,7 +96,7 @@ uint32_t texts_of(struct texts *texts, const void *text, size_t length)
 					  "... (%zu bytes)", length);
 		text = cut;
 	}
-	for (key = hash(text, length); ; key++) {
+	for (key = map_key(&texts->known, text, length); ; key++) {
 		slot = map_at(&texts->known, key);
 		if (!slot) {
 			texts->list.failed = true;

@@ -43,7 +43,7 @@ struct text {
 
 /**
  * struct texts - texts by number; initialise with zeros
- * @known: numbers plus 1, by hash
+ * @known: numbers plus 1, by map_key()
  */
 struct texts {
 	struct column bytes;

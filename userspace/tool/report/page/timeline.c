@@ -482,8 +482,8 @@ static int make_threads(struct timeline *t)
 		free(out);
 		return -ENOMEM;
 	}
-	for (i = 0; i < t->lanes.nr_slots; i++) {
-		lane = t->lanes.slots[i].value;
+	for (i = 0; i < t->lanes.count; i++) {
+		lane = t->lanes.entries[i].value;
 		if (!lane)
 			continue;
 		if (some)
