@@ -20,7 +20,7 @@
 struct portions {
 	struct tb_trace *whole;
 	size_t next, size, kept, passes;
-	struct live live;
+	struct live_recording live;
 	struct bs_messages *messages;
 	struct tb_trace *part;
 	bool ended;
@@ -43,7 +43,7 @@ static uint64_t complete_until(const struct portions *portions)
 
 static void load_portion(struct portions *portions)
 {
-	struct live *live = &portions->live;
+	struct live_recording *live = &portions->live;
 	const struct tb_block *block;
 	size_t i;
 
@@ -51,7 +51,7 @@ static void load_portion(struct portions *portions)
 		block = tb_trace_block(portions->whole, portions->next, NULL, NULL);
 		if (!block)
 			break;
-		assert(!live_keep(live, block));
+		assert(!live_add_block(live, block));
 		portions->next++;
 	}
 	if (live->nr_blocks > portions->kept)
@@ -60,7 +60,7 @@ static void load_portion(struct portions *portions)
 	live->until = complete_until(portions);
 	assert(!tb_trace_open_memory(live->image, live->used, &portions->part,
 				     NULL));
-	assert(!bs_messages_load(portions->messages, portions->part, live_next,
+	assert(!bs_messages_load(portions->messages, portions->part, live_read_event,
 				 live));
 	if (portions->ended)
 		bs_messages_finish(portions->messages);
@@ -78,8 +78,8 @@ portions_next(bt_self_message_iterator *self, bt_message_array_const array,
 			if (bs_messages_next(portions->messages, array, capacity,
 					     count) > 0)
 				return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
-			result = live_tell(&portions->live, portions->messages,
-					   portions->part);
+			result = live_add_inactivity(&portions->live, portions->messages,
+						     portions->part);
 			assert(result >= 0);
 			if (result)
 				continue;
@@ -87,7 +87,7 @@ portions_next(bt_self_message_iterator *self, bt_message_array_const array,
 			bs_messages_unload(portions->messages);
 			tb_trace_close(portions->part);
 			portions->part = NULL;
-			live_settle(&portions->live);
+			live_end_pass(&portions->live);
 		}
 		if (portions->ended)
 			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
@@ -107,7 +107,7 @@ portions_begin(bt_self_message_iterator *self,
 	portions->messages = bs_messages_create(
 		bt_self_message_iterator_borrow_component(self), self);
 	assert(portions->messages);
-	assert(!live_rings(&portions->live, FX_CPUS));
+	assert(!live_create_rings(&portions->live, FX_CPUS));
 	bt_self_message_iterator_set_data(self, portions);
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
@@ -117,7 +117,7 @@ static void portions_end(bt_self_message_iterator *self)
 	struct portions *portions = bt_self_message_iterator_get_data(self);
 
 	bs_messages_free(portions->messages);
-	live_forget(&portions->live);
+	live_free(&portions->live);
 }
 
 static bt_component_class_initialize_method_status

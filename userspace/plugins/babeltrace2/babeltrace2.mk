@@ -12,9 +12,9 @@ ifeq ($(BT2_HAVE),yes)
 # where babeltrace2 looks for plugins by itself
 BT2_PLUGINS ?= $(shell pkg-config --variable=libdir babeltrace2)/babeltrace2/plugins
 BT2_PLUGIN  := $(OUT)/babeltrace2/babeltrace-plugin-tracebuf.so
-BT2_ONLY    := input live live_place plugin
+BT2_ONLY    := input live live_recording plugin
 BT2_PIC     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/pic/%.o, \
-	$(filter-out %/calls.c,$(wildcard $(BT2_SRC)/*.c)))
+	$(filter-out %/libbabeltrace2.c,$(wildcard $(BT2_SRC)/*.c)))
 BT2_OBJ     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/obj/%.o, \
 	$(filter-out $(BT2_ONLY:%=$(BT2_SRC)/%.c),$(wildcard $(BT2_SRC)/*.c)))
 BT2_TOOL    := $(BT2_OBJ) $(OUT)/obj/tool/export/ctf.o
@@ -24,12 +24,12 @@ BT2_LOADED  := $(BT2_TOOL) $(BT2_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) \
 
 TOOL_OBJ += $(BT2_OBJ)
 
-$(OUT)/babeltrace2_calls.h: $(BT2_SRC)/calls.list $(BT2_SRC)/calls.awk
+$(OUT)/babeltrace2_functions.h: $(BT2_SRC)/libbabeltrace2.list $(BT2_SRC)/libbabeltrace2.awk
 	@mkdir -p $(@D)
-	$(Q)awk -f $(BT2_SRC)/calls.awk $< >$@
+	$(Q)awk -f $(BT2_SRC)/libbabeltrace2.awk $< >$@
 
-$(BT2_LOADED): FLAGS += -DBS_LOADED -I$(BT2_SRC)
-$(BT2_LOADED): $(OUT)/babeltrace2_calls.h
+$(BT2_LOADED): FLAGS += -DBS_LOAD_LIBRARY -I$(BT2_SRC)
+$(BT2_LOADED): $(OUT)/babeltrace2_functions.h
 
 # The plugin carries the library in itself
 $(BT2_PLUGIN): $(BT2_PIC) $(PIC_OBJ) $(BT2_SRC)/plugin.map

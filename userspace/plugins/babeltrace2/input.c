@@ -16,7 +16,7 @@ struct input {
 	size_t nr_ports;
 };
 
-static void input_free(struct input *input)
+static void free_input(struct input *input)
 {
 	size_t i;
 
@@ -64,8 +64,8 @@ static struct bs_file *add_file(struct input *input, const char *name)
 	return file;
 }
 
-static void say(char *text, size_t size, const char *name,
-		const struct tb_error *error)
+static void format_error(char *text, size_t size, const char *name,
+			 const struct tb_error *error)
 {
 	if (error->offset == TB_OFFSET_NONE)
 		snprintf(text, size, "%s: %s", name, error->text);
@@ -96,7 +96,7 @@ static int add_ports(struct input *input, const char *name, char *text,
 		input->ports[input->nr_ports++] = port;
 		result = tb_trace_open(name, &port->trace, &error);
 		if (result < 0) {
-			say(text, size, name, &error);
+			format_error(text, size, name, &error);
 			return result;
 		}
 		recordings = tb_trace_recordings(port->trace);
@@ -111,7 +111,7 @@ static int add_ports(struct input *input, const char *name, char *text,
 }
 
 /* What parameters say: 0, or -errno and @text */
-static int input_open(const bt_value *params, struct input **out, char *text,
+static int open_input(const bt_value *params, struct input **out, char *text,
 		      size_t size)
 {
 	const bt_value *inputs, *one;
@@ -142,21 +142,21 @@ static int input_open(const bt_value *params, struct input **out, char *text,
 		}
 	}
 	if (result < 0)
-		input_free(input);
+		free_input(input);
 	else
 		*out = input;
 	return result;
 }
 
-static void port_name(char name[32], size_t number)
+static void format_port_name(char name[32], size_t number)
 {
 	snprintf(name, 32, "recording%zu", number);
 }
 
 bt_component_class_initialize_method_status
-input_begin(bt_self_component_source *self,
-	    bt_self_component_source_configuration *configuration,
-	    const bt_value *params, void *data)
+input_initialize(bt_self_component_source *self,
+		 bt_self_component_source_configuration *configuration,
+		 const bt_value *params, void *data)
 {
 	bt_self_component *component =
 		bt_self_component_source_as_self_component(self);
@@ -167,12 +167,12 @@ input_begin(bt_self_component_source *self,
 
 	(void)configuration;
 	(void)data;
-	result = input_open(params, &input, text, sizeof(text));
+	result = open_input(params, &input, text, sizeof(text));
 	for (i = 0; !result && i < input->nr_ports; i++) {
-		port_name(name, i);
+		format_port_name(name, i);
 		if (bt_self_component_source_add_output_port(self, name,
 						input->ports[i], NULL)) {
-			input_free(input);
+			free_input(input);
 			snprintf(text, sizeof(text), "a port could not be made");
 			result = -ENOMEM;
 		}
@@ -188,15 +188,15 @@ input_begin(bt_self_component_source *self,
 	       BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 }
 
-void input_end(bt_self_component_source *self)
+void input_finalize(bt_self_component_source *self)
 {
-	input_free(bt_self_component_get_data(
+	free_input(bt_self_component_get_data(
 			bt_self_component_source_as_self_component(self)));
 }
 
 /* ---- queries ---- */
 
-static const char *text_param(const bt_value *params, const char *name)
+static const char *get_text_param(const bt_value *params, const char *name)
 {
 	const bt_value *value = params && bt_value_is_map(params) ?
 		bt_value_map_borrow_entry_value_const(params, name) : NULL;
@@ -206,10 +206,10 @@ static const char *text_param(const bt_value *params, const char *name)
 }
 
 /* How much like one of tracebuf's files is it? */
-static double support(const bt_value *params)
+static double rate_support(const bt_value *params)
 {
-	const char *type = text_param(params, "type");
-	const char *path = text_param(params, "input");
+	const char *type = get_text_param(params, "type");
+	const char *path = get_text_param(params, "input");
 	union {
 		struct tb_block block;
 		char bytes[64];
@@ -273,8 +273,8 @@ static bool add_trace_info(bt_value *result, struct tb_trace *trace,
 }
 
 static bt_component_class_query_method_status
-trace_infos(bt_self_component_class *class, const bt_value *params,
-	    const bt_value **out)
+query_trace_infos(bt_self_component_class *class, const bt_value *params,
+		  const bt_value **out)
 {
 	struct input *input;
 	char text[512], name[32];
@@ -282,7 +282,7 @@ trace_infos(bt_self_component_class *class, const bt_value *params,
 	bool fine;
 	size_t i;
 
-	if (input_open(params, &input, text, sizeof(text)) < 0) {
+	if (open_input(params, &input, text, sizeof(text)) < 0) {
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT_CLASS(class,
 			"%s", text);
 		return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_ERROR;
@@ -290,10 +290,10 @@ trace_infos(bt_self_component_class *class, const bt_value *params,
 	result = bt_value_array_create();
 	fine = result;
 	for (i = 0; fine && i < input->nr_ports; i++) {
-		port_name(name, i);
+		format_port_name(name, i);
 		fine = add_trace_info(result, input->ports[i]->trace, name);
 	}
-	input_free(input);
+	free_input(input);
 	if (!fine) {
 		bt_value_put_ref(result);
 		return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_MEMORY_ERROR;
@@ -310,12 +310,12 @@ input_query(bt_self_component_class_source *self,
 	(void)executor;
 	(void)data;
 	if (!strcmp(object, "babeltrace.trace-infos"))
-		return trace_infos(
+		return query_trace_infos(
 			bt_self_component_class_source_as_self_component_class(
 				self), params, result);
 	if (strcmp(object, "babeltrace.support-info"))
 		return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_UNKNOWN_OBJECT;
-	*result = bt_value_real_create_init(support(params));
+	*result = bt_value_real_create_init(rate_support(params));
 	return *result ? BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_OK :
 	       BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_MEMORY_ERROR;
 }

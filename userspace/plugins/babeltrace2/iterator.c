@@ -14,14 +14,14 @@ struct iterator {
 	bool counted;
 };
 
-static void count(struct iterator *iterator)
+static void add_to_file(struct iterator *iterator)
 {
 	if (iterator->port->file && !iterator->counted)
-		iterator->port->file->left++;
+		iterator->port->file->open_iterators++;
 	iterator->counted = true;
 }
 
-static int start(struct iterator *iterator)
+static int load_recording(struct iterator *iterator)
 {
 	int result;
 
@@ -33,9 +33,9 @@ static int start(struct iterator *iterator)
 }
 
 bt_message_iterator_class_initialize_method_status
-bs_iterator_begin(bt_self_message_iterator *self,
-		  bt_self_message_iterator_configuration *configuration,
-		  bt_self_component_port_output *port)
+bs_iterator_initialize(bt_self_message_iterator *self,
+		       bt_self_message_iterator_configuration *configuration,
+		       bt_self_component_port_output *port)
 {
 	struct iterator *iterator = calloc(1, sizeof(*iterator));
 
@@ -48,29 +48,29 @@ bs_iterator_begin(bt_self_message_iterator *self,
 	}
 	iterator->port = bt_self_component_port_get_data(
 		bt_self_component_port_output_as_self_component_port(port));
-	if (start(iterator) < 0) {
+	if (load_recording(iterator) < 0) {
 		bs_messages_free(iterator->messages);
 		free(iterator);
 		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	}
-	count(iterator);
+	add_to_file(iterator);
 	bt_self_message_iterator_configuration_set_can_seek_forward(
 		configuration, BT_TRUE);
 	bt_self_message_iterator_set_data(self, iterator);
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
-void bs_iterator_end(bt_self_message_iterator *self)
+void bs_iterator_finalize(bt_self_message_iterator *self)
 {
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
 
 	if (iterator->port->file && iterator->counted)
-		iterator->port->file->left--;
+		iterator->port->file->open_iterators--;
 	bs_messages_free(iterator->messages);
 	free(iterator);
 }
 
-static void remember(struct bs_file *file, const struct tb_error *fault)
+static void remember_fault(struct bs_file *file, const struct tb_error *fault)
 {
 	if (!fault || (file->faulty && file->fault.offset <= fault->offset))
 		return;
@@ -78,7 +78,7 @@ static void remember(struct bs_file *file, const struct tb_error *fault)
 	file->fault = *fault;
 }
 
-static void say(const struct bs_file *file, bt_self_message_iterator *self)
+static void append_fault(const struct bs_file *file, bt_self_message_iterator *self)
 {
 	if (file->fault.offset == TB_OFFSET_NONE)
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
@@ -90,7 +90,7 @@ static void say(const struct bs_file *file, bt_self_message_iterator *self)
 }
 
 /* The end; true: no, something is wrong with the file, of which this was the last iterator */
-static bool is_faulty(struct iterator *iterator)
+static bool remove_from_file(struct iterator *iterator)
 {
 	struct bs_port *port = iterator->port;
 	struct bs_file *file = port->file;
@@ -99,44 +99,44 @@ static bool is_faulty(struct iterator *iterator)
 	fault = bs_messages_result(iterator->messages, port);
 	if (!file || !iterator->counted)
 		return false;
-	remember(file, fault);
-	remember(file, tb_trace_fault(port->trace));
+	remember_fault(file, fault);
+	remember_fault(file, tb_trace_fault(port->trace));
 	iterator->counted = false;
-	return !--file->left && file->faulty;
+	return !--file->open_iterators && file->faulty;
 }
 
 bt_message_iterator_class_next_method_status
 bs_iterator_next(bt_self_message_iterator *self, bt_message_array_const array,
-		 uint64_t capacity, uint64_t *count_out)
+		 uint64_t capacity, uint64_t *count)
 {
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
 	int result;
 
-	result = bs_messages_next(iterator->messages, array, capacity, count_out);
+	result = bs_messages_next(iterator->messages, array, capacity, count);
 	if (result < 0)
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
 	if (result)
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
-	if (!is_faulty(iterator))
+	if (!remove_from_file(iterator))
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
-	say(iterator->port->file, self);
+	append_fault(iterator->port->file, self);
 	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
 
 bt_message_iterator_class_seek_beginning_method_status
-bs_iterator_seek(bt_self_message_iterator *self)
+bs_iterator_seek_beginning(bt_self_message_iterator *self)
 {
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
 
 	bs_messages_rewind(iterator->messages);
-	count(iterator);
-	return start(iterator) < 0 ?
+	add_to_file(iterator);
+	return load_recording(iterator) < 0 ?
 	       BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR :
 	       BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
 }
 
 bt_message_iterator_class_can_seek_beginning_method_status
-bs_iterator_can_seek(bt_self_message_iterator *self, bt_bool *can)
+bs_iterator_can_seek_beginning(bt_self_message_iterator *self, bt_bool *can)
 {
 	(void)self;
 	*can = BT_TRUE;

@@ -31,7 +31,7 @@ struct live_source {
 
 struct live_iterator {
 	struct tb_device *device;
-	struct live live;
+	struct live_recording live;
 	struct bs_messages *messages;
 	struct tb_trace *trace;	/* messages come from it */
 	uint32_t clock;
@@ -52,7 +52,7 @@ static void source_free(struct live_source *source)
 }
 
 /* false: it is no text */
-static bool take_param(const bt_value *params, const char *name, char **text)
+static bool read_text_param(const bt_value *params, const char *name, char **text)
 {
 	const bt_value *value = params ?
 		bt_value_map_borrow_entry_value_const(params, name) : NULL;
@@ -107,9 +107,9 @@ static struct tb_device *open_device(const struct live_source *source,
 }
 
 bt_component_class_initialize_method_status
-live_begin(bt_self_component_source *self,
-	   bt_self_component_source_configuration *configuration,
-	   const bt_value *params, void *data)
+live_initialize(bt_self_component_source *self,
+		bt_self_component_source_configuration *configuration,
+		const bt_value *params, void *data)
 {
 	bt_self_component *component =
 		bt_self_component_source_as_self_component(self);
@@ -120,8 +120,8 @@ live_begin(bt_self_component_source *self,
 
 	(void)configuration;
 	(void)data;
-	if (source && take_param(params, "device", &source->path) &&
-	    take_param(params, "provider", &source->provider))
+	if (source && read_text_param(params, "device", &source->path) &&
+	    read_text_param(params, "provider", &source->provider))
 		device = open_device(source, text, sizeof(text));
 	/* that it can be read is known now; the iterator will */
 	fine = device;
@@ -137,7 +137,7 @@ live_begin(bt_self_component_source *self,
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 }
 
-void live_end(bt_self_component_source *self)
+void live_finalize(bt_self_component_source *self)
 {
 	source_free(bt_self_component_get_data(
 			bt_self_component_source_as_self_component(self)));
@@ -149,14 +149,14 @@ static void iterator_free(struct live_iterator *iterator)
 {
 	bs_messages_free(iterator->messages);
 	tb_trace_close(iterator->trace);
-	live_forget(&iterator->live);
+	live_free(&iterator->live);
 	tb_device_close(iterator->device);
 	free(iterator);
 }
 
 /* 0; -errno and why */
-static int prepare(struct live_iterator *iterator,
-		   const struct live_source *source, char *text, size_t size)
+static int map_device(struct live_iterator *iterator,
+		      const struct live_source *source, char *text, size_t size)
 {
 	struct tb_query query;
 	int result;
@@ -168,7 +168,7 @@ static int prepare(struct live_iterator *iterator,
 	if (!result)
 		result = tb_device_map(iterator->device, NULL, NULL);
 	if (!result)
-		result = live_rings(&iterator->live, query.nr_cpus);
+		result = live_create_rings(&iterator->live, query.nr_cpus);
 	if (result < 0) {
 		snprintf(text, size, "the buffers cannot be mapped: %s",
 			 strerror(-result));
@@ -180,9 +180,9 @@ static int prepare(struct live_iterator *iterator,
 }
 
 bt_message_iterator_class_initialize_method_status
-live_iterator_begin(bt_self_message_iterator *self,
-		    bt_self_message_iterator_configuration *configuration,
-		    bt_self_component_port_output *port)
+live_iterator_initialize(bt_self_message_iterator *self,
+			 bt_self_message_iterator_configuration *configuration,
+			 bt_self_component_port_output *port)
 {
 	struct live_iterator *iterator = calloc(1, sizeof(*iterator));
 	char text[512] = "out of memory";
@@ -192,7 +192,7 @@ live_iterator_begin(bt_self_message_iterator *self,
 		iterator->messages = bs_messages_create(
 			bt_self_message_iterator_borrow_component(self), self);
 	if (iterator && iterator->messages &&
-	    !prepare(iterator, bt_self_component_port_get_data(
+	    !map_device(iterator, bt_self_component_port_get_data(
 			bt_self_component_port_output_as_self_component_port(
 				port)), text, sizeof(text))) {
 		bt_self_message_iterator_set_data(self, iterator);
@@ -205,7 +205,7 @@ live_iterator_begin(bt_self_message_iterator *self,
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 }
 
-void live_iterator_end(bt_self_message_iterator *self)
+void live_iterator_finalize(bt_self_message_iterator *self)
 {
 	iterator_free(bt_self_message_iterator_get_data(self));
 }
@@ -213,7 +213,7 @@ void live_iterator_end(bt_self_message_iterator *self)
 /* ---- emptying the rings ---- */
 
 /* All there is now: 0; -ENODATA stopped, and there is no more; -errno */
-static int take_blocks(struct live_iterator *iterator)
+static int acquire_blocks(struct live_iterator *iterator)
 {
 	struct tb_ref refs[BATCH];
 	size_t begun = iterator->live.used;
@@ -222,9 +222,9 @@ static int take_blocks(struct live_iterator *iterator)
 	do {
 		count = tb_device_acquire(iterator->device, refs, BATCH, 0);
 		for (i = 0; i < count && !result; i++)
-			result = live_keep(&iterator->live,
-					   tb_device_block(iterator->device,
-							   &refs[i]));
+			result = live_add_block(&iterator->live,
+						tb_device_block(iterator->device,
+								&refs[i]));
 		if (count > 0) {
 			released = tb_device_release(iterator->device, refs,
 						     (unsigned int)count);
@@ -253,7 +253,7 @@ static int read_attempted(struct live_iterator *iterator)
 }
 
 /* Have all of those come, or been lost? An interrupted writer may hold some back */
-static bool is_complete(struct live_iterator *iterator)
+static bool has_attempted_events(struct live_iterator *iterator)
 {
 	struct tb_stats stats;
 	unsigned int cpu;
@@ -267,7 +267,7 @@ static bool is_complete(struct live_iterator *iterator)
 }
 
 /* 1: events up to a later time are here; 0: not yet; -errno */
-static int fetch(struct live_iterator *iterator)
+static int fetch_blocks(struct live_iterator *iterator)
 {
 	uint64_t until = tb_clock_read(iterator->clock);
 	int result;
@@ -277,7 +277,7 @@ static int fetch(struct live_iterator *iterator)
 		return result;
 	/* where it cannot be flushed it was stopped, which taking blocks will tell */
 	tb_device_flush(iterator->device, -1);
-	result = take_blocks(iterator);
+	result = acquire_blocks(iterator);
 	if (result == -ENODATA) {
 		iterator->ended = true;
 		iterator->live.until = UINT64_MAX;
@@ -285,7 +285,7 @@ static int fetch(struct live_iterator *iterator)
 	}
 	if (result < 0)
 		return result;
-	if (!is_complete(iterator))
+	if (!has_attempted_events(iterator))
 		return 0;
 	iterator->live.until = until;
 	return 1;
@@ -294,17 +294,17 @@ static int fetch(struct live_iterator *iterator)
 /* ---- passing on ---- */
 
 /* What was loaded has been passed on */
-static void unload(struct live_iterator *iterator)
+static void unload_trace(struct live_iterator *iterator)
 {
 	bs_messages_unload(iterator->messages);
 	tb_trace_close(iterator->trace);
 	iterator->trace = NULL;
-	live_settle(&iterator->live);
+	live_end_pass(&iterator->live);
 }
 
-static int load(struct live_iterator *iterator)
+static int load_trace(struct live_iterator *iterator)
 {
-	struct live *live = &iterator->live;
+	struct live_recording *live = &iterator->live;
 	int result;
 
 	if (!live->used)
@@ -318,13 +318,13 @@ static int load(struct live_iterator *iterator)
 	}
 	if (!result)
 		result = bs_messages_load(iterator->messages, iterator->trace,
-					  live_next, live);
+					  live_read_event, live);
 	if (!result && iterator->ended)
 		bs_messages_finish(iterator->messages);
 	return result;
 }
 
-static bool is_time(struct live_iterator *iterator)
+static bool is_flush_due(struct live_iterator *iterator)
 {
 	uint64_t now = tb_clock_monotonic();
 
@@ -351,21 +351,21 @@ live_iterator_next(bt_self_message_iterator *self,
 			if (!result && iterator->live.no_memory)
 				result = -ENOMEM;
 			if (!result)
-				result = live_tell(&iterator->live, iterator->messages,
-						   iterator->trace);
+				result = live_add_inactivity(&iterator->live, iterator->messages,
+							     iterator->trace);
 			if (result > 0)
 				continue;
-			unload(iterator);
+			unload_trace(iterator);
 			if (result < 0)
 				break;
 		}
 		if (iterator->ended)
 			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
-		if (!is_time(iterator))
+		if (!is_flush_due(iterator))
 			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
-		result = fetch(iterator);
+		result = fetch_blocks(iterator);
 		if (result > 0)
-			result = load(iterator);
+			result = load_trace(iterator);
 		if (result < 0)
 			break;
 	}

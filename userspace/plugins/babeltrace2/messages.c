@@ -32,7 +32,7 @@ struct bs_messages {
 	struct bs_streams streams;
 	struct tb_cursor *cursor;
 	struct tb_trace  *trace;
-	bs_next    next;
+	bs_event_reader next;
 	void      *context;
 	struct tb_view view;
 	bool       pending;	/* there is a view */
@@ -77,7 +77,7 @@ void bs_messages_free(struct bs_messages *messages)
 	free(messages);
 }
 
-static int push(struct bs_messages *messages, const bt_message *message)
+static int queue_message(struct bs_messages *messages, const bt_message *message)
 {
 	if (!message)
 		return -ENOMEM;
@@ -87,7 +87,7 @@ static int push(struct bs_messages *messages, const bt_message *message)
 
 /* ---- packets ---- */
 
-static int packet_begin(struct bs_messages *messages, struct bs_stream *stream,
+static int begin_packet(struct bs_messages *messages, struct bs_stream *stream,
 			uint64_t time)
 {
 	stream->packet = bt_packet_create(stream->stream);
@@ -99,18 +99,18 @@ static int packet_begin(struct bs_messages *messages, struct bs_stream *stream,
 				bt_packet_borrow_context_field(stream->packet), 0),
 			stream->cpu);
 	stream->in_packet = 0;
-	return push(messages,
-		    bt_message_packet_beginning_create_with_default_clock_snapshot(
+	return queue_message(messages,
+			     bt_message_packet_beginning_create_with_default_clock_snapshot(
 			messages->iterator, stream->packet, time));
 }
 
-static int packet_end(struct bs_messages *messages, struct bs_stream *stream,
+static int end_packet(struct bs_messages *messages, struct bs_stream *stream,
 		      uint64_t time)
 {
 	int result;
 
-	result = push(messages,
-		      bt_message_packet_end_create_with_default_clock_snapshot(
+	result = queue_message(messages,
+			       bt_message_packet_end_create_with_default_clock_snapshot(
 			messages->iterator, stream->packet, time));
 	bt_packet_put_ref(stream->packet);
 	stream->packet = NULL;
@@ -129,10 +129,10 @@ static void find_edge(struct bs_messages *messages)
 	messages->edge_time = UINT64_MAX;
 	for (i = 0; i < messages->streams.count; i++) {
 		stream = &messages->streams.list[i];
-		if (stream->at == stream->nr_spans)
+		if (stream->next_loss == stream->nr_losses)
 			continue;
-		time = stream->inside ? stream->spans[stream->at].last :
-		       stream->spans[stream->at].first;
+		time = stream->in_loss ? stream->losses[stream->next_loss].last :
+		       stream->losses[stream->next_loss].first;
 		if (messages->edge && time >= messages->edge_time)
 			continue;
 		messages->edge = stream;
@@ -140,42 +140,42 @@ static void find_edge(struct bs_messages *messages)
 	}
 }
 
-static int loss_begin(struct bs_messages *messages, struct bs_stream *stream)
+static int begin_loss(struct bs_messages *messages, struct bs_stream *stream)
 {
-	const struct bs_span *span = &stream->spans[stream->at];
+	const struct bs_loss *loss = &stream->losses[stream->next_loss];
 	bt_message *message;
 	int result = 0;
 
 	/* there must be one that ends now, to count from */
 	if (!stream->packet)
-		result = packet_begin(messages, stream, span->first);
+		result = begin_packet(messages, stream, loss->first);
 	if (!result)
-		result = packet_end(messages, stream, span->first);
+		result = end_packet(messages, stream, loss->first);
 	if (result)
 		return result;
 	message = bt_message_discarded_events_create_with_default_clock_snapshots(
-			messages->iterator, stream->stream, span->first,
-			span->last);
+			messages->iterator, stream->stream, loss->first,
+			loss->last);
 	if (!message)
 		return -ENOMEM;
-	bt_message_discarded_events_set_count(message, span->count);
-	push(messages, message);
-	stream->inside = true;
-	return packet_begin(messages, stream, span->first);
+	bt_message_discarded_events_set_count(message, loss->count);
+	queue_message(messages, message);
+	stream->in_loss = true;
+	return begin_packet(messages, stream, loss->first);
 }
 
-static int step_edge(struct bs_messages *messages)
+static int pass_edge(struct bs_messages *messages)
 {
 	struct bs_stream *stream = messages->edge;
 	uint64_t time = messages->edge_time;
 	int result;
 
-	if (stream->inside) {
-		result = packet_end(messages, stream, time);
-		stream->inside = false;
-		stream->at++;
+	if (stream->in_loss) {
+		result = end_packet(messages, stream, time);
+		stream->in_loss = false;
+		stream->next_loss++;
 	} else {
-		result = loss_begin(messages, stream);
+		result = begin_loss(messages, stream);
 	}
 	if (time > messages->now)
 		messages->now = time;
@@ -185,7 +185,7 @@ static int step_edge(struct bs_messages *messages)
 
 /* ---- events ---- */
 
-static int make_event(struct bs_messages *messages, struct bs_stream *stream)
+static int queue_event(struct bs_messages *messages, struct bs_stream *stream)
 {
 	const struct tb_view *view = &messages->view;
 	struct bs_model *model = messages->model;
@@ -195,15 +195,15 @@ static int make_event(struct bs_messages *messages, struct bs_stream *stream)
 	bt_event *event;
 
 	if (plain) {
-		class = bs_format_class(model, messages->trace, stream->kind,
-					view);
+		class = bs_format_get_class(model, messages->trace, stream->kind,
+					    view);
 		if (!class)
 			return -ENOMEM;
 		plain = bs_format_fits(class, view);
 	}
 	if (!plain)
-		class = bs_values_class(model, messages->trace, stream->kind,
-					view);
+		class = bs_values_get_class(model, messages->trace, stream->kind,
+					    view);
 	if (!class)
 		return -ENOMEM;
 	message = bt_message_event_create_with_packet_and_default_clock_snapshot(
@@ -215,11 +215,11 @@ static int make_event(struct bs_messages *messages, struct bs_stream *stream)
 	fine = bs_context_fill(stream->kind, view, event) &&
 	       (plain ? bs_format_fill(class, view, event) :
 		bs_values_fill(model, event));
-	push(messages, message);
+	queue_message(messages, message);
 	return fine ? 0 : -ENOMEM;
 }
 
-static int step_event(struct bs_messages *messages)
+static int pass_event(struct bs_messages *messages)
 {
 	const struct tb_view *view = &messages->view;
 	struct bs_stream *stream;
@@ -230,32 +230,32 @@ static int step_event(struct bs_messages *messages)
 		messages->now = view->ns;
 	stream = bs_stream_find(&messages->streams, bs_kind_of(view), view->cpu);
 	if (!stream->packet)
-		result = packet_begin(messages, stream, messages->now);
+		result = begin_packet(messages, stream, messages->now);
 	if (!result)
-		result = make_event(messages, stream);
-	if (!result && ++stream->in_packet >= PACKET_EVENTS && !stream->inside)
-		result = packet_end(messages, stream, messages->now);
+		result = queue_event(messages, stream);
+	if (!result && ++stream->in_packet >= PACKET_EVENTS && !stream->in_loss)
+		result = end_packet(messages, stream, messages->now);
 	return result;
 }
 
 /* The next event or edge */
-static int step_time(struct bs_messages *messages)
+static int pass_event_or_edge(struct bs_messages *messages)
 {
 	const struct tb_error *fault;
 	struct tb_view *view = &messages->view;
 	int result = 1;
 
 	while (!messages->pending &&
-	       (result = bs_step(messages->next, messages->context,
-				 messages->cursor, view)) > 0)
-		messages->pending = bs_shows(view);
+	       (result = bs_read_event(messages->next, messages->context,
+				       messages->cursor, view)) > 0)
+		messages->pending = bs_is_shown(view);
 	if (result < 0)
 		return result;
 	if (messages->pending) {
 		if (messages->edge && (messages->edge_time <= view->ns ||
 				       messages->edge_time <= messages->now))
-			return step_edge(messages);
-		return step_event(messages);
+			return pass_edge(messages);
+		return pass_event(messages);
 	}
 	fault = tb_cursor_fault(messages->cursor);
 	if (fault && !messages->faulty) {
@@ -268,21 +268,21 @@ static int step_time(struct bs_messages *messages)
 
 /* ---- streams ---- */
 
-static int stream_begin(struct bs_messages *messages, struct bs_stream *stream)
+static int begin_stream(struct bs_messages *messages, struct bs_stream *stream)
 {
-	if (stream->opened)
+	if (stream->begun)
 		return 0;
-	stream->opened = true;
+	stream->begun = true;
 	if (!stream->stream)
-		stream->stream = bs_model_stream(messages->model, stream->kind,
-						 stream->cpu);
+		stream->stream = bs_model_create_stream(messages->model, stream->kind,
+							stream->cpu);
 	return stream->stream ?
-	       push(messages, bt_message_stream_beginning_create(
+	       queue_message(messages, bt_message_stream_beginning_create(
 				messages->iterator, stream->stream)) : -ENOMEM;
 }
 
 /* In the phases that go through all streams */
-static int step_stream(struct bs_messages *messages)
+static int pass_stream(struct bs_messages *messages)
 {
 	struct bs_stream *stream;
 
@@ -294,12 +294,12 @@ static int step_stream(struct bs_messages *messages)
 	stream = &messages->streams.list[messages->at++];
 	switch (messages->phase) {
 	case PHASE_BEGIN:
-		return stream_begin(messages, stream);
+		return begin_stream(messages, stream);
 	case PHASE_PACKETS:
 		return stream->packet ?
-		       packet_end(messages, stream, messages->now) : 0;
+		       end_packet(messages, stream, messages->now) : 0;
 	default:
-		return push(messages, bt_message_stream_end_create(
+		return queue_message(messages, bt_message_stream_end_create(
 				messages->iterator, stream->stream));
 	}
 }
@@ -307,7 +307,7 @@ static int step_stream(struct bs_messages *messages)
 /* ---- the whole ---- */
 
 int bs_messages_load(struct bs_messages *messages, struct tb_trace *trace,
-		     bs_next next, void *context)
+		     bs_event_reader next, void *context)
 {
 	int result;
 
@@ -339,11 +339,11 @@ void bs_messages_unload(struct bs_messages *messages)
 	messages->pending = false;
 }
 
-int bs_messages_idle(struct bs_messages *messages, uint64_t ns)
+int bs_messages_add_inactivity(struct bs_messages *messages, uint64_t ns)
 {
 	if (ns > messages->now)
 		messages->now = ns;
-	return push(messages, bt_message_message_iterator_inactivity_create(
+	return queue_message(messages, bt_message_message_iterator_inactivity_create(
 			messages->iterator, messages->model->clock_class, messages->now));
 }
 
@@ -365,25 +365,25 @@ void bs_messages_rewind(struct bs_messages *messages)
 	messages->phase = PHASE_BEGIN;
 }
 
-static int step(struct bs_messages *messages)
+static int take_step(struct bs_messages *messages)
 {
 	switch (messages->phase) {
 	case PHASE_BEGIN:
 	case PHASE_PACKETS:
 	case PHASE_END:
-		return step_stream(messages);
+		return pass_stream(messages);
 	case PHASE_EVENTS:
-		return step_time(messages);
+		return pass_event_or_edge(messages);
 	default:
 		if (messages->edge)
-			return step_edge(messages);
+			return pass_edge(messages);
 		messages->phase = messages->finish ? PHASE_PACKETS : PHASE_LOSSES;
 		messages->at = 0;
 		return 0;
 	}
 }
 
-static bool is_over(const struct bs_messages *messages)
+static bool is_done(const struct bs_messages *messages)
 {
 	return messages->phase == PHASE_DONE ||
 	       (messages->phase == PHASE_LOSSES && !messages->edge &&
@@ -403,9 +403,9 @@ int bs_messages_next(struct bs_messages *messages,
 			continue;
 		}
 		messages->head = messages->tail = 0;
-		if (is_over(messages))
+		if (is_done(messages))
 			break;
-		result = step(messages);
+		result = take_step(messages);
 	}
 	if (result < 0) {
 		while (used)

@@ -21,8 +21,8 @@
  * damaged files have, it is 0: Babeltrace does not mix clocks that say when they began with others,
  * and would show nothing at all of a file with two recordings.
  */
-static bool make_clock(struct bs_model *model, bt_self_component *component,
-		       const struct tb_trace *trace)
+static bool create_clock_class(struct bs_model *model, bt_self_component *component,
+			       const struct tb_trace *trace)
 {
 	const struct tb_init *init = tb_trace_init(trace);
 	const struct tb_clock_sync *syncs;
@@ -62,7 +62,7 @@ static bool make_clock(struct bs_model *model, bt_self_component *component,
 /* How an event's context names where it was, by TB_CONTEXT_* >> 8; and where nothing is known */
 #define INTERRUPT_UNKNOWN 255
 
-static bt_field_class *interrupt_class(bt_trace_class *trace_class)
+static bt_field_class *create_interrupt_class(bt_trace_class *trace_class)
 {
 	struct bs_label labels[] = {
 		{ 0, "no" }, { 1, "softirq" }, { 2, "hardirq" },
@@ -72,37 +72,37 @@ static bt_field_class *interrupt_class(bt_trace_class *trace_class)
 		{ INTERRUPT_UNKNOWN, "unknown" },
 	};
 
-	return bs_labels_class(trace_class, false, 8, labels,
-			       sizeof(labels) / sizeof(labels[0]));
+	return bs_enumeration_class_create(trace_class, false, 8, labels,
+					   sizeof(labels) / sizeof(labels[0]));
 }
 
-static bool add_number(bt_trace_class *trace_class, bt_field_class *structure,
-		       const char *name, unsigned int bits)
+static bool add_number_member(bt_trace_class *trace_class, bt_field_class *structure,
+			      const char *name, unsigned int bits)
 {
 	return bs_member_add(structure, name,
-			     bs_integer_class(trace_class, false, bits, false));
+			     bs_integer_class_create(trace_class, false, bits, false));
 }
 
-static bool set_context(bt_trace_class *trace_class,
-			bt_stream_class *stream_class, enum bs_kind kind)
+static bool set_event_context(bt_trace_class *trace_class,
+			      bt_stream_class *stream_class, enum bs_kind kind)
 {
 	bt_field_class *context = bt_field_class_structure_create(trace_class);
 	bool fine;
 
 	if (!context)
 		return false;
-	fine = add_number(trace_class, context, "tid", 32) &&
-	       add_number(trace_class, context, "pid", 32) &&
+	fine = add_number_member(trace_class, context, "tid", 32) &&
+	       add_number_member(trace_class, context, "pid", 32) &&
 	       bs_member_add(context, "comm",
 			     bt_field_class_string_create(trace_class));
 	if (fine && kind == BS_PROGRAMS)
-		fine = add_number(trace_class, context, "uid", 32) &&
-		       add_number(trace_class, context, "producer", 32) &&
-		       add_number(trace_class, context, "writer", 32);
+		fine = add_number_member(trace_class, context, "uid", 32) &&
+		       add_number_member(trace_class, context, "producer", 32) &&
+		       add_number_member(trace_class, context, "writer", 32);
 	else if (fine)
 		fine = bs_member_add(context, "interrupt",
-				     interrupt_class(trace_class)) &&
-		       add_number(trace_class, context, "preempt_depth", 8);
+				     create_interrupt_class(trace_class)) &&
+		       add_number_member(trace_class, context, "preempt_depth", 8);
 	if (fine)
 		fine = !bt_stream_class_set_event_common_context_field_class(
 				stream_class, context);
@@ -111,8 +111,8 @@ static bool set_context(bt_trace_class *trace_class,
 }
 
 /* As LTTng has it: the CPU is in the context of packets */
-static bool set_packets(bt_trace_class *trace_class,
-			bt_stream_class *stream_class, enum bs_kind kind)
+static bool set_packet_context(bt_trace_class *trace_class,
+			       bt_stream_class *stream_class, enum bs_kind kind)
 {
 	bt_field_class *context;
 	bool fine;
@@ -126,7 +126,7 @@ static bool set_packets(bt_trace_class *trace_class,
 	context = bt_field_class_structure_create(trace_class);
 	if (!context)
 		return false;
-	fine = add_number(trace_class, context, "cpu_id", 32) &&
+	fine = add_number_member(trace_class, context, "cpu_id", 32) &&
 	       !bt_stream_class_set_packet_context_field_class(stream_class,
 							       context);
 	bt_field_class_put_ref(context);
@@ -137,7 +137,7 @@ static const char *const stream_names[BS_KINDS] = {
 	[BS_CPU] = "cpu", [BS_STATE] = "state", [BS_PROGRAMS] = "programs",
 };
 
-static bool make_stream_class(struct bs_model *model, enum bs_kind kind)
+static bool create_stream_class(struct bs_model *model, enum bs_kind kind)
 {
 	bt_stream_class *class;
 
@@ -150,12 +150,12 @@ static bool make_stream_class(struct bs_model *model, enum bs_kind kind)
 	return !bt_stream_class_set_name(class, stream_names[kind]) &&
 	       !bt_stream_class_set_default_clock_class(class,
 							model->clock_class) &&
-	       set_packets(model->trace_class, class, kind) &&
-	       set_context(model->trace_class, class, kind);
+	       set_packet_context(model->trace_class, class, kind) &&
+	       set_event_context(model->trace_class, class, kind);
 }
 
-bt_stream *bs_model_stream(struct bs_model *model, enum bs_kind kind,
-			   uint32_t cpu)
+bt_stream *bs_model_create_stream(struct bs_model *model, enum bs_kind kind,
+				  uint32_t cpu)
 {
 	bt_stream *stream;
 	char name[32];
@@ -210,12 +210,12 @@ bool bs_context_fill(enum bs_kind kind, const struct tb_view *view,
 
 /* ---- the trace ---- */
 
-static bool env_text(bt_trace *trace, const char *name, const char *value)
+static bool set_env_text(bt_trace *trace, const char *name, const char *value)
 {
 	return !bt_trace_set_environment_entry_string(trace, name, value);
 }
 
-static bool env_number(bt_trace *trace, const char *name, uint64_t value)
+static bool set_env_number(bt_trace *trace, const char *name, uint64_t value)
 {
 	return !bt_trace_set_environment_entry_integer(trace, name,
 						       (int64_t)value);
@@ -241,26 +241,26 @@ static bool set_environment(bt_trace *bt, const struct tb_trace *trace,
 {
 	const struct tb_init *init = tb_trace_init(trace);
 
-	if (!env_text(bt, "domain", "kernel") ||
-	    !env_text(bt, "sysname", "Linux") ||
-	    !env_text(bt, "tracer_name", "tracebuf") ||
-	    !env_text(bt, "tracer_version", tb_version()) ||
-	    (uncommitted && !env_number(bt, "unfinished_events", uncommitted)))
+	if (!set_env_text(bt, "domain", "kernel") ||
+	    !set_env_text(bt, "sysname", "Linux") ||
+	    !set_env_text(bt, "tracer_name", "tracebuf") ||
+	    !set_env_text(bt, "tracer_version", tb_version()) ||
+	    (uncommitted && !set_env_number(bt, "unfinished_events", uncommitted)))
 		return false;
 	if (!init)
 		return true;
 	set_uuid(bt, init);
 	return !bt_trace_set_name(bt, init->provider) &&
-	       env_text(bt, "hostname", init->nodename) &&
-	       env_text(bt, "kernel_release", init->release) &&
-	       env_text(bt, "kernel_version", init->version) &&
-	       env_text(bt, "architecture", init->machine) &&
-	       env_text(bt, "provider", init->provider) &&
-	       env_text(bt, "mode", tb_mode_name(init->mode)) &&
-	       env_text(bt, "policy", tb_policy_name(init->policy)) &&
-	       env_text(bt, "trace_clock", tb_clock_name(init->clock)) &&
-	       env_number(bt, "trace_clock_frequency", init->frequency) &&
-	       env_number(bt, "recording", init->generation);
+	       set_env_text(bt, "hostname", init->nodename) &&
+	       set_env_text(bt, "kernel_release", init->release) &&
+	       set_env_text(bt, "kernel_version", init->version) &&
+	       set_env_text(bt, "architecture", init->machine) &&
+	       set_env_text(bt, "provider", init->provider) &&
+	       set_env_text(bt, "mode", tb_mode_name(init->mode)) &&
+	       set_env_text(bt, "policy", tb_policy_name(init->policy)) &&
+	       set_env_text(bt, "trace_clock", tb_clock_name(init->clock)) &&
+	       set_env_number(bt, "trace_clock_frequency", init->frequency) &&
+	       set_env_number(bt, "recording", init->generation);
 }
 
 struct bs_model *bs_model_create(bt_self_component *component,
@@ -274,12 +274,12 @@ struct bs_model *bs_model_create(bt_self_component *component,
 	if (!model)
 		return NULL;
 	model->by_format = calloc(BS_EVENT_IDS, sizeof(*model->by_format));
-	model->values = bs_values_room();
+	model->values = bs_values_alloc();
 	model->trace_class = bt_trace_class_create(component);
 	fine = model->by_format && model->values && model->trace_class &&
-	       make_clock(model, component, trace);
+	       create_clock_class(model, component, trace);
 	for (kind = 0; fine && kind < BS_KINDS; kind++)
-		fine = make_stream_class(model, kind);
+		fine = create_stream_class(model, kind);
 	if (fine) {
 		model->trace = bt_trace_create(model->trace_class);
 		fine = model->trace && set_environment(model->trace, trace,

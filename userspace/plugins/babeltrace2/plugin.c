@@ -13,24 +13,24 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS(input, bs_iterator_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(input, "Read files of tracebuf");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(input,
 	"Parameters: inputs=[\"FILE\", ...]. A port for each recording in them. See docs/babeltrace.md of tracebuf.");
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(input, input_begin);
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(input, input_end);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(input, input_initialize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(input, input_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(input, input_query);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(input,
-	bs_iterator_begin);
+	bs_iterator_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(input,
-	bs_iterator_end);
+	bs_iterator_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(input,
-	bs_iterator_seek, bs_iterator_can_seek);
+	bs_iterator_seek_beginning, bs_iterator_can_seek_beginning);
 
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(live, live_iterator_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(live,
 	"Read what tracebuf is recording on this machine");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(live,
 	"Parameters, both optional: device=\"/dev/tracebuf\", provider=\"kernel\". Ends when the recording is stopped. See docs/babeltrace.md of tracebuf.");
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(live, live_begin);
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(live, live_end);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(live, live_initialize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(live, live_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(live,
-	live_iterator_begin);
+	live_iterator_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(live,
-	live_iterator_end);
+	live_iterator_finalize);

@@ -24,11 +24,11 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include "tracebuf.h"
-#ifdef BS_LOADED
-#include "babeltrace2_calls.h"
+#ifdef BS_LOAD_LIBRARY
+#include "babeltrace2_functions.h"
 
 /* Before anything else: 0, or -ENOENT and why */
-int bs_calls_load(char *error, size_t size);
+int bs_library_load(char *error, size_t size);
 #endif
 
 /* ---- model.c ---- */
@@ -82,8 +82,8 @@ struct bs_model *bs_model_create(bt_self_component *component,
 				 uint64_t uncommitted);
 void bs_model_free(struct bs_model *model);
 /* A stream; NULL: no memory.  @cpu: of BS_CPU */
-bt_stream *bs_model_stream(struct bs_model *model, enum bs_kind kind,
-			   uint32_t cpu);
+bt_stream *bs_model_create_stream(struct bs_model *model, enum bs_kind kind,
+				  uint32_t cpu);
 /* Fill in the context that all events of a stream have */
 bool bs_context_fill(enum bs_kind kind, const struct tb_view *view,
 		     bt_event *event);
@@ -106,14 +106,14 @@ struct bs_label {
 };
 
 /* An integer of @bits that has names; the labels are put in order.  NULL: no memory */
-bt_field_class *bs_labels_class(bt_trace_class *trace_class, bool is_signed,
-				unsigned int bits, struct bs_label *labels,
-				size_t count);
+bt_field_class *bs_enumeration_class_create(bt_trace_class *trace_class, bool is_signed,
+					    unsigned int bits, struct bs_label *labels,
+					    size_t count);
 /* The names in a print format's __print_symbolic() of @field: how many, at most @room */
-size_t bs_symbolic(const char *print, const char *field,
-		   struct bs_label *labels, size_t room);
-bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
-				 unsigned int bits, bool hex);
+size_t bs_labels_parse(const char *print, const char *field,
+		       struct bs_label *labels, size_t room);
+bt_field_class *bs_integer_class_create(bt_trace_class *trace_class, bool is_signed,
+					unsigned int bits, bool hex);
 
 /* ---- fields.c, values.c ---- */
 
@@ -144,31 +144,31 @@ struct bs_field {
 };
 
 /* Event of a format: its class; NULL: no memory */
-const struct bs_class *bs_format_class(struct bs_model *model,
-				       const struct tb_trace *trace,
-				       enum bs_kind kind,
-				       const struct tb_view *view);
+const struct bs_class *bs_format_get_class(struct bs_model *model,
+					   const struct tb_trace *trace,
+					   enum bs_kind kind,
+					   const struct tb_view *view);
 bool bs_format_fill(const struct bs_class *class, const struct tb_view *view,
 		    bt_event *event);
 /* The payload has all that the format says */
 bool bs_format_fits(const struct bs_class *class, const struct tb_view *view);
 
 /* Everything else */
-const struct bs_class *bs_values_class(struct bs_model *model,
-				       const struct tb_trace *trace,
-				       enum bs_kind kind,
-				       const struct tb_view *view);
+const struct bs_class *bs_values_get_class(struct bs_model *model,
+					   const struct tb_trace *trace,
+					   enum bs_kind kind,
+					   const struct tb_view *view);
 bool bs_values_fill(struct bs_model *model, bt_event *event);
-struct bs_values *bs_values_room(void);
+struct bs_values *bs_values_alloc(void);
 
 /* A new class, in the model's list */
-struct bs_class *bs_class_new(struct bs_model *model, enum bs_kind kind,
-			      const char *system, const char *name);
+struct bs_class *bs_class_create(struct bs_model *model, enum bs_kind kind,
+				 const char *system, const char *name);
 
 /* ---- losses.c ---- */
 
 /* Events are missing from @first to @last, ns of CLOCK_MONOTONIC */
-struct bs_span {
+struct bs_loss {
 	uint64_t first, last, count;
 };
 
@@ -177,7 +177,7 @@ struct bs_span {
  * @packet: the one that is open
  * @in_packet: events in it
  * @opened: its beginning message was sent
- * @spans: losses, in order, none beginning before the one before it ended
+ * @losses: losses, in order, none beginning before the one before it ended
  * @at: the next of them; @inside: it has begun
  * @first, @last: times of its first and last event or loss
  */
@@ -187,10 +187,10 @@ struct bs_stream {
 	bt_stream   *stream;
 	bt_packet   *packet;
 	uint32_t     in_packet;
-	bool         opened;
-	bool         inside;
-	struct bs_span *spans;
-	size_t       nr_spans, room_spans, at;
+	bool         begun;
+	bool         in_loss;
+	struct bs_loss *losses;
+	size_t       nr_losses, room_losses, next_loss;
 	uint64_t     first, last;
 };
 
@@ -205,11 +205,11 @@ struct bs_streams {
  * What brings a trace's events, as tb_cursor_next() does, or a part of them.  There are passes, in
  * each of which it brings the same; @cursor and @view are NULL where one begins.  NULL: all
  */
-typedef int (*bs_next)(void *context, struct tb_cursor *cursor,
-		       struct tb_view *view);
+typedef int (*bs_event_reader)(void *context, struct tb_cursor *cursor,
+			       struct tb_view *view);
 
-static inline int bs_step(bs_next next, void *context, struct tb_cursor *cursor,
-			  struct tb_view *view)
+static inline int bs_read_event(bs_event_reader next, void *context, struct tb_cursor *cursor,
+				struct tb_view *view)
 {
 	int result = next ? next(context, cursor, view) : tb_cursor_next(cursor, view);
 
@@ -218,7 +218,7 @@ static inline int bs_step(bs_next next, void *context, struct tb_cursor *cursor,
 }
 
 /* Is it shown at all? */
-bool bs_shows(const struct tb_view *view);
+bool bs_is_shown(const struct tb_view *view);
 enum bs_kind bs_kind_of(const struct tb_view *view);
 /* The stream of an event; NULL: there is none yet */
 struct bs_stream *bs_stream_find(struct bs_streams *streams, enum bs_kind kind,
@@ -228,7 +228,7 @@ struct bs_stream *bs_stream_find(struct bs_streams *streams, enum bs_kind kind,
  * Return: 0, -ENOMEM, what @next returned.
  */
 int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
-		    uint64_t now, bs_next next, void *context);
+		    uint64_t now, bs_event_reader next, void *context);
 /* As if nothing had been told yet */
 void bs_streams_reset(struct bs_streams *streams);
 void bs_streams_free(struct bs_streams *streams);
@@ -243,7 +243,7 @@ void bs_streams_free(struct bs_streams *streams);
  */
 struct bs_file {
 	char        *name;
-	unsigned int left;
+	unsigned int open_iterators;
 	bool         faulty;
 	struct tb_error fault;
 };
@@ -258,7 +258,7 @@ struct bs_file {
  */
 struct bs_port {
 	struct tb_trace *trace;
-	bs_next          next;
+	bs_event_reader  next;
 	void            *context;
 	struct bs_file  *file;
 	struct tb_error  fault;
@@ -274,11 +274,11 @@ struct bs_messages *bs_messages_create(bt_self_component *component,
 void bs_messages_free(struct bs_messages *messages);
 /* Go on with @trace, which stays until it is unloaded; 0, -ENOMEM, what @next returned */
 int bs_messages_load(struct bs_messages *messages, struct tb_trace *trace,
-		     bs_next next, void *context);
+		     bs_event_reader next, void *context);
 void bs_messages_unload(struct bs_messages *messages);
 /* What is loaded has been passed on, and nothing else was until @ns: the next message says so.
  * 0, -ENOMEM */
-int bs_messages_idle(struct bs_messages *messages, uint64_t ns);
+int bs_messages_add_inactivity(struct bs_messages *messages, uint64_t ns);
 /* No more will be loaded: streams end after this one */
 void bs_messages_finish(struct bs_messages *messages);
 /* Begin anew with the next load */
@@ -293,17 +293,17 @@ const struct tb_error *bs_messages_result(const struct bs_messages *messages,
 
 /* The methods of the iterators of ports whose data is a struct bs_port */
 bt_message_iterator_class_initialize_method_status
-bs_iterator_begin(bt_self_message_iterator *iterator,
-		  bt_self_message_iterator_configuration *configuration,
-		  bt_self_component_port_output *port);
-void bs_iterator_end(bt_self_message_iterator *iterator);
+bs_iterator_initialize(bt_self_message_iterator *iterator,
+		       bt_self_message_iterator_configuration *configuration,
+		       bt_self_component_port_output *port);
+void bs_iterator_finalize(bt_self_message_iterator *iterator);
 bt_message_iterator_class_next_method_status
 bs_iterator_next(bt_self_message_iterator *iterator,
 		 bt_message_array_const array, uint64_t capacity,
 		 uint64_t *count);
 bt_message_iterator_class_seek_beginning_method_status
-bs_iterator_seek(bt_self_message_iterator *iterator);
+bs_iterator_seek_beginning(bt_self_message_iterator *iterator);
 bt_message_iterator_class_can_seek_beginning_method_status
-bs_iterator_can_seek(bt_self_message_iterator *iterator, bt_bool *can);
+bs_iterator_can_seek_beginning(bt_self_message_iterator *iterator, bt_bool *can);
 
 #endif /* TB_BABELTRACE_SOURCE_H */

@@ -102,8 +102,8 @@ static const bt_component_class_source *source_class(void)
 	if (!iterator)
 		return NULL;
 	bt_message_iterator_class_set_initialize_method(iterator,
-							bs_iterator_begin);
-	bt_message_iterator_class_set_finalize_method(iterator, bs_iterator_end);
+							bs_iterator_initialize);
+	bt_message_iterator_class_set_finalize_method(iterator, bs_iterator_finalize);
 	class = bt_component_class_source_create("tracebuf", iterator);
 	if (class)
 		bt_component_class_source_set_initialize_method(class,
@@ -216,7 +216,7 @@ static void run_writer(struct ctf *ctf, int out)
 	ctf->options = &options;
 	/* else Babeltrace loads code from a directory that another variable names */
 	setenv("LIBBABELTRACE2_DISABLE_PYTHON_PLUGINS", "1", 1);
-	report.result = bs_calls_load(report.text, sizeof(report.text));
+	report.result = bs_library_load(report.text, sizeof(report.text));
 	if (!report.result)
 		report.result = run(ctf);
 	report.port = ctf->port;
@@ -304,7 +304,7 @@ static void report_left_out(const struct ctf *ctf)
 			ctf->port.backwards);
 }
 
-/* bs_next: @cursor is NULL when a pass begins */
+/* bs_event_reader: @cursor is NULL when a pass begins */
 static int next(void *context, struct tb_cursor *cursor, struct tb_view *view)
 {
 	return cursor ? tb_export_next(context, cursor, view) : 0;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "source.h"
 
-bool bs_shows(const struct tb_view *view)
+bool bs_is_shown(const struct tb_view *view)
 {
 	/* what is in chunks and patches comes by as records */
 	return view->kind != TB_VIEW_EVENT ||
@@ -41,7 +41,7 @@ struct bs_stream *bs_stream_find(struct bs_streams *streams, enum bs_kind kind,
 	return NULL;
 }
 
-static struct bs_stream *stream_add(struct bs_streams *streams,
+static struct bs_stream *add_stream(struct bs_streams *streams,
 				    enum bs_kind kind, uint32_t cpu)
 {
 	struct bs_stream *grown;
@@ -63,27 +63,27 @@ static struct bs_stream *stream_add(struct bs_streams *streams,
 	return grown;
 }
 
-static int span_add(struct bs_stream *stream, uint64_t first, uint64_t last,
+static int add_loss(struct bs_stream *stream, uint64_t first, uint64_t last,
 		    uint64_t count)
 {
-	struct bs_span *grown;
+	struct bs_loss *grown;
 	size_t room;
 
-	if (stream->nr_spans == stream->room_spans) {
-		room = stream->room_spans ? 2 * stream->room_spans : 16;
-		grown = realloc(stream->spans, room * sizeof(*grown));
+	if (stream->nr_losses == stream->room_losses) {
+		room = stream->room_losses ? 2 * stream->room_losses : 16;
+		grown = realloc(stream->losses, room * sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
-		stream->spans = grown;
-		stream->room_spans = room;
+		stream->losses = grown;
+		stream->room_losses = room;
 	}
-	stream->spans[stream->nr_spans++] = (struct bs_span){
+	stream->losses[stream->nr_losses++] = (struct bs_loss){
 		.first = first, .last = last, .count = count,
 	};
 	return 0;
 }
 
-static uint64_t between(uint64_t value, uint64_t low, uint64_t high)
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 {
 	return value < low ? low : value > high ? high : value;
 }
@@ -92,8 +92,8 @@ static uint64_t between(uint64_t value, uint64_t low, uint64_t high)
  * A loss that comes by at @now.  A CPU's is after its last event, of which the stream knows;
  * programs' losses may begin anywhere before, and are put in order at the end.
  */
-static int lose(struct bs_stream *stream, const struct tb_trace *trace,
-		const struct tb_view *view, uint64_t now, uint64_t start)
+static int record_loss(struct bs_stream *stream, const struct tb_trace *trace,
+		       const struct tb_view *view, uint64_t now, uint64_t start)
 {
 	uint64_t first = tb_trace_ns(trace, view->lost.first, TB_TIME_MONOTONIC);
 	uint64_t last = tb_trace_ns(trace, view->lost.last, TB_TIME_MONOTONIC);
@@ -107,46 +107,46 @@ static int lose(struct bs_stream *stream, const struct tb_trace *trace,
 	} else if (stream->last > start) {
 		start = stream->last;
 	}
-	if (stream->kind == BS_CPU && stream->nr_spans &&
-	    stream->spans[stream->nr_spans - 1].last > start)
-		start = stream->spans[stream->nr_spans - 1].last;
-	first = between(first, start, now);
+	if (stream->kind == BS_CPU && stream->nr_losses &&
+	    stream->losses[stream->nr_losses - 1].last > start)
+		start = stream->losses[stream->nr_losses - 1].last;
+	first = clamp(first, start, now);
 	if (first < stream->first)
 		stream->first = first;
-	return span_add(stream, first, between(last, first, now), count);
+	return add_loss(stream, first, clamp(last, first, now), count);
 }
 
-static int compare_spans(const void *a, const void *b)
+static int compare_losses(const void *a, const void *b)
 {
-	const struct bs_span *first = a, *second = b;
+	const struct bs_loss *first = a, *second = b;
 
 	return first->first < second->first ? -1 : first->first > second->first;
 }
 
 /* Those that overlap are one: messages of a stream must not */
-static void join_spans(struct bs_stream *stream)
+static void join_losses(struct bs_stream *stream)
 {
-	struct bs_span *spans = stream->spans, *before;
+	struct bs_loss *losses = stream->losses, *before;
 	size_t i, kept = 0;
 
-	if (!stream->nr_spans)
+	if (!stream->nr_losses)
 		return;
-	qsort(spans, stream->nr_spans, sizeof(*spans), compare_spans);
-	for (i = 0; i < stream->nr_spans; i++) {
-		before = kept ? &spans[kept - 1] : NULL;
-		if (before && spans[i].first < before->last) {
-			if (spans[i].last > before->last)
-				before->last = spans[i].last;
-			before->count += spans[i].count;
+	qsort(losses, stream->nr_losses, sizeof(*losses), compare_losses);
+	for (i = 0; i < stream->nr_losses; i++) {
+		before = kept ? &losses[kept - 1] : NULL;
+		if (before && losses[i].first < before->last) {
+			if (losses[i].last > before->last)
+				before->last = losses[i].last;
+			before->count += losses[i].count;
 		} else {
-			spans[kept++] = spans[i];
+			losses[kept++] = losses[i];
 		}
 	}
-	stream->nr_spans = kept;
+	stream->nr_losses = kept;
 }
 
 int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
-		    uint64_t now, bs_next next, void *context)
+		    uint64_t now, bs_event_reader next, void *context)
 {
 	struct bs_stream *stream;
 	struct tb_cursor *cursor;
@@ -156,12 +156,12 @@ int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
 	size_t i;
 
 	for (i = 0; i < streams->count; i++)
-		streams->list[i].nr_spans = streams->list[i].at = 0;
+		streams->list[i].nr_losses = streams->list[i].next_loss = 0;
 	if (next)
 		next(context, NULL, NULL);
 	result = tb_cursor_open(trace, &cursor);
-	while (result >= 0 && (result = bs_step(next, context, cursor, &view)) > 0) {
-		if (!bs_shows(&view))
+	while (result >= 0 && (result = bs_read_event(next, context, cursor, &view)) > 0) {
+		if (!bs_is_shown(&view))
 			continue;
 		if (view.ns > now)
 			now = view.ns;
@@ -169,12 +169,12 @@ int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
 			streams->backwards++;
 		stream = bs_stream_find(streams, bs_kind_of(&view), view.cpu);
 		if (!stream)
-			stream = stream_add(streams, bs_kind_of(&view),
+			stream = add_stream(streams, bs_kind_of(&view),
 					    view.cpu);
 		result = stream ? 0 : -ENOMEM;
 		if (stream && (view.kind == TB_VIEW_LOST ||
 			       view.kind == TB_VIEW_USER_LOST))
-			result = lose(stream, trace, &view, now, start);
+			result = record_loss(stream, trace, &view, now, start);
 		if (result < 0)
 			break;
 		if (now < stream->first)
@@ -186,7 +186,7 @@ int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
 	tb_cursor_close(cursor);
 	for (i = 0; i < streams->count; i++)
 		if (streams->list[i].kind == BS_PROGRAMS)
-			join_spans(&streams->list[i]);
+			join_losses(&streams->list[i]);
 	return result < 0 ? result : 0;
 }
 
@@ -199,8 +199,8 @@ void bs_streams_reset(struct bs_streams *streams)
 		stream = &streams->list[i];
 		bt_packet_put_ref(stream->packet);
 		stream->packet = NULL;
-		stream->opened = stream->inside = false;
-		stream->nr_spans = stream->at = 0;
+		stream->begun = stream->in_loss = false;
+		stream->nr_losses = stream->next_loss = 0;
 		stream->first = UINT64_MAX;
 		stream->last = 0;
 	}
@@ -214,7 +214,7 @@ void bs_streams_free(struct bs_streams *streams)
 	bs_streams_reset(streams);
 	for (i = 0; i < streams->count; i++) {
 		bt_stream_put_ref(streams->list[i].stream);
-		free(streams->list[i].spans);
+		free(streams->list[i].losses);
 	}
 	free(streams->list);
 	memset(streams, 0, sizeof(*streams));

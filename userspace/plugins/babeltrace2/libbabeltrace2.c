@@ -13,12 +13,12 @@
 
 #define LIBRARY "libbabeltrace2.so.0"
 
-struct bs_calls bs_calls;
+struct bs_library bs_library;
 
-int bs_calls_load(char *error, size_t size)
+int bs_library_load(char *error, size_t size)
 {
 	/* in the order in which they are in the table */
-	static const char *const names[] = { BS_CALL_NAMES };
+	static const char *const names[] = { BS_FUNCTION_NAMES };
 	void *library, *call;
 	size_t i;
 
@@ -36,7 +36,7 @@ int bs_calls_load(char *error, size_t size)
 			dlclose(library);
 			return -ENOENT;
 		}
-		memcpy((char *)&bs_calls + i * sizeof(call), &call, sizeof(call));
+		memcpy((char *)&bs_library + i * sizeof(call), &call, sizeof(call));
 	}
 	/* it stays: its plugins do not like to be unloaded */
 	return 0;

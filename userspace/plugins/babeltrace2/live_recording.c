@@ -9,7 +9,7 @@
 
 #define HISTORY_BYTES	(16u << 20)	/* of blocks with programs' chunks */
 
-int live_rings(struct live *live, unsigned int nr_cpus)
+int live_create_rings(struct live_recording *live, unsigned int nr_cpus)
 {
 	unsigned int i;
 
@@ -23,7 +23,7 @@ int live_rings(struct live *live, unsigned int nr_cpus)
 	return 0;
 }
 
-static struct live_ring *ring_of(const struct live *live, uint32_t cpu)
+static struct live_ring *find_ring(const struct live_recording *live, uint32_t cpu)
 {
 	if (cpu == TB_RING_DURABLE)
 		return &live->rings[live->nr_rings - 1];
@@ -32,8 +32,8 @@ static struct live_ring *ring_of(const struct live *live, uint32_t cpu)
 
 /* ---- what is wanted ---- */
 
-static struct live_writer *writer_of(struct live *live,
-				     const struct tb_user *user)
+static struct live_writer *get_writer(struct live_recording *live,
+				      const struct tb_user *user)
 {
 	struct live_writer *writer;
 	size_t i, room;
@@ -60,70 +60,70 @@ static struct live_writer *writer_of(struct live *live,
 }
 
 /* By time, and of the same time by number: numbers begin anew where an id is given again */
-static bool user_wanted(struct live *live, const struct tb_view *view)
+static bool accept_record(struct live_recording *live, const struct tb_view *view)
 {
-	struct live_writer *writer = writer_of(live, view->user);
+	struct live_writer *writer = get_writer(live, view->user);
 	uint64_t next = view->sequence + (view->kind == TB_VIEW_USER);
 
 	if (!writer) {
 		live->no_memory = true;
 		return false;
 	}
-	if (view->ticks > live->until || view->ticks < writer->done_ticks ||
-	    (view->ticks == writer->done_ticks &&
-	     view->sequence < writer->done))
+	if (view->ticks > live->until || view->ticks < writer->passed_ticks ||
+	    (view->ticks == writer->passed_ticks &&
+	     view->sequence < writer->passed))
 		return false;
-	if (view->ticks > writer->seen_ticks || next > writer->seen)
-		writer->seen = next;
-	writer->seen_ticks = view->ticks;
+	if (view->ticks > writer->newest_ticks || next > writer->newest)
+		writer->newest = next;
+	writer->newest_ticks = view->ticks;
 	return true;
 }
 
 /* By its place in the ring */
-static bool ring_wanted(struct live *live, const struct tb_view *view)
+static bool accept_event(struct live_recording *live, const struct tb_view *view)
 {
-	struct live_ring *ring = ring_of(live, view->cpu);
+	struct live_ring *ring = find_ring(live, view->cpu);
 
 	if (!ring)
 		return false;
-	if (!ring->started || view->sequence != ring->at.sequence) {
+	if (!ring->started || view->sequence != ring->current.sequence) {
 		ring->started = true;
-		ring->at.sequence = view->sequence;
-		ring->at.index = 0;
+		ring->current.sequence = view->sequence;
+		ring->current.index = 0;
 	} else {
-		ring->at.index++;
+		ring->current.index++;
 	}
-	if (ring->some && (ring->at.sequence < ring->done.sequence ||
-			   (ring->at.sequence == ring->done.sequence &&
-			    ring->at.index <= ring->done.index)))
+	if (ring->has_passed && (ring->current.sequence < ring->passed.sequence ||
+				 (ring->current.sequence == ring->passed.sequence &&
+				  ring->current.index <= ring->passed.index)))
 		return false;
 	/* what is behind one that waits does so, too */
-	ring->waits = ring->waits || view->ticks > live->until;
-	if (ring->waits)
+	ring->waiting = ring->waiting || view->ticks > live->until;
+	if (ring->waiting)
 		return false;
-	ring->seen = ring->at;
-	ring->news = true;
+	ring->newest = ring->current;
+	ring->has_new = true;
 	return true;
 }
 
-static bool is_wanted(struct live *live, const struct tb_view *view)
+static bool accept_view(struct live_recording *live, const struct tb_view *view)
 {
-	if (!bs_shows(view))
+	if (!bs_is_shown(view))
 		return false;
-	return view->user ? user_wanted(live, view) : ring_wanted(live, view);
+	return view->user ? accept_record(live, view) : accept_event(live, view);
 }
 
-static void begin_pass(struct live *live)
+static void begin_pass(struct live_recording *live)
 {
 	size_t i;
 
 	for (i = 0; i < live->nr_rings; i++)
-		live->rings[i].started = live->rings[i].waits = false;
+		live->rings[i].started = live->rings[i].waiting = false;
 }
 
-int live_next(void *context, struct tb_cursor *cursor, struct tb_view *view)
+int live_read_event(void *context, struct tb_cursor *cursor, struct tb_view *view)
 {
-	struct live *live = context;
+	struct live_recording *live = context;
 	int result = 0;
 
 	if (!cursor)
@@ -131,14 +131,14 @@ int live_next(void *context, struct tb_cursor *cursor, struct tb_view *view)
 	else
 		do
 			result = tb_cursor_next(cursor, view);
-		while (result > 0 && !is_wanted(live, view));
+		while (result > 0 && !accept_view(live, view));
 	return result;
 }
 
 /* ---- what is kept ---- */
 
 /* What is in it that matters here */
-static void look_into(const struct tb_block *block, struct live_block *kept)
+static void inspect_block(const struct tb_block *block, struct live_block *kept)
 {
 	struct tb_walk walk;
 	int step;
@@ -153,7 +153,7 @@ static void look_into(const struct tb_block *block, struct live_block *kept)
 	}
 }
 
-int live_keep(struct live *live, const struct tb_block *block)
+int live_add_block(struct live_recording *live, const struct tb_block *block)
 {
 	size_t bytes = (size_t)1 << block->size_log2, room;
 	void *grown;
@@ -178,14 +178,14 @@ int live_keep(struct live *live, const struct tb_block *block)
 	live->blocks[live->nr_blocks] = (struct live_block){
 		.offset = live->used, .bytes = bytes,
 	};
-	look_into((const void *)(live->image + live->used),
-		  &live->blocks[live->nr_blocks++]);
+	inspect_block((const void *)(live->image + live->used),
+		      &live->blocks[live->nr_blocks++]);
 	live->used += bytes;
 	return 0;
 }
 
 /* The first block of the state before the newest one: what is before nobody needs */
-static size_t oldest_state(const struct live *live)
+static size_t find_first_state_block(const struct live_recording *live)
 {
 	size_t i, states = 0;
 
@@ -196,7 +196,7 @@ static size_t oldest_state(const struct live *live)
 }
 
 /* The first of the blocks with chunks that are kept for what they tell */
-static size_t oldest_chunks(const struct live *live)
+static size_t find_first_chunk_block(const struct live_recording *live)
 {
 	size_t i, bytes = 0;
 
@@ -208,29 +208,29 @@ static size_t oldest_chunks(const struct live *live)
 	return 0;
 }
 
-static bool is_kept(const struct live *live, size_t number, size_t state,
-		    size_t chunks)
+static bool is_needed(const struct live_recording *live, size_t number, size_t state,
+		      size_t chunks)
 {
 	const struct live_block *kept = &live->blocks[number];
 	const struct tb_block *block = (const void *)(live->image + kept->offset);
 	bool durable = block->kind != TB_BLOCK_ROLLING;
 	const struct live_ring *ring;
 
-	ring = ring_of(live, durable ? TB_RING_DURABLE : block->cpu);
-	if (!ring || !ring->some || block->sequence >= ring->done.sequence)
+	ring = find_ring(live, durable ? TB_RING_DURABLE : block->cpu);
+	if (!ring || !ring->has_passed || block->sequence >= ring->passed.sequence)
 		return true;
 	return durable ? number >= state : kept->chunks && number >= chunks;
 }
 
-static void compact(struct live *live)
+static void drop_blocks(struct live_recording *live)
 {
-	size_t state = oldest_state(live), chunks = oldest_chunks(live);
+	size_t state = find_first_state_block(live), chunks = find_first_chunk_block(live);
 	size_t i, blocks = 0, used = 0;
 
 	for (i = 0; i < live->nr_blocks; i++) {
 		struct live_block *block = &live->blocks[i];
 
-		if (!is_kept(live, i, state, chunks))
+		if (!is_needed(live, i, state, chunks))
 			continue;
 		memmove(live->image + used, live->image + block->offset,
 			block->bytes);
@@ -242,40 +242,42 @@ static void compact(struct live *live)
 	live->used = used;
 }
 
-int live_tell(struct live *live, struct bs_messages *messages, const struct tb_trace *trace)
+int live_add_inactivity(struct live_recording *live, struct bs_messages *messages,
+			const struct tb_trace *trace)
 {
 	int result;
 
 	/* at the end the streams' ends tell */
-	if (live->idle_sent || live->until == UINT64_MAX)
+	if (live->inactivity_sent || live->until == UINT64_MAX)
 		return 0;
-	live->idle_sent = true;
-	result = bs_messages_idle(messages, tb_trace_ns(trace, live->until, TB_TIME_MONOTONIC));
+	live->inactivity_sent = true;
+	result = bs_messages_add_inactivity(messages, tb_trace_ns(trace, live->until,
+								  TB_TIME_MONOTONIC));
 	return result < 0 ? result : 1;
 }
 
-void live_settle(struct live *live)
+void live_end_pass(struct live_recording *live)
 {
 	struct live_ring *ring;
 	size_t i;
 
-	live->idle_sent = false;
+	live->inactivity_sent = false;
 	for (i = 0; i < live->nr_rings; i++) {
 		ring = &live->rings[i];
-		if (!ring->news)
+		if (!ring->has_new)
 			continue;
-		ring->some = true;
-		ring->done = ring->seen;
-		ring->news = false;
+		ring->has_passed = true;
+		ring->passed = ring->newest;
+		ring->has_new = false;
 	}
 	for (i = 0; i < live->nr_writers; i++) {
-		live->writers[i].done = live->writers[i].seen;
-		live->writers[i].done_ticks = live->writers[i].seen_ticks;
+		live->writers[i].passed = live->writers[i].newest;
+		live->writers[i].passed_ticks = live->writers[i].newest_ticks;
 	}
-	compact(live);
+	drop_blocks(live);
 }
 
-void live_forget(struct live *live)
+void live_free(struct live_recording *live)
 {
 	free(live->image);
 	free(live->blocks);

@@ -21,7 +21,7 @@
 #define EXTRA_STACK		(1ull << 32)
 #define EXTRA_USER_STACK	(1ull << 33)
 
-static uint64_t extras_of(const struct tb_view *view)
+static uint64_t get_extras(const struct tb_view *view)
 {
 	return view->counter_mask | (view->nr_stack ? EXTRA_STACK : 0) |
 	       (view->nr_user_stack ? EXTRA_USER_STACK : 0);
@@ -31,19 +31,19 @@ static uint64_t extras_of(const struct tb_view *view)
  * At the end of the payload: Babeltrace 2.0 cannot read CTF with arrays in contexts that only
  * one class of events has.
  */
-static bool stacks_class(bt_trace_class *trace_class, bt_field_class *payload,
-			 uint64_t extras)
+static bool add_stack_members(bt_trace_class *trace_class, bt_field_class *payload,
+			      uint64_t extras)
 {
 	return (!(extras & EXTRA_STACK) ||
 		bs_sequence_add(trace_class, payload, "callstack_kernel",
-				bs_integer_class(trace_class, false, 64, true))) &&
+				bs_integer_class_create(trace_class, false, 64, true))) &&
 	       (!(extras & EXTRA_USER_STACK) ||
 		bs_sequence_add(trace_class, payload, "callstack_user",
-				bs_integer_class(trace_class, false, 64, true)));
+				bs_integer_class_create(trace_class, false, 64, true)));
 }
 
-static bool counters_class(struct bs_model *model, const struct tb_trace *trace,
-			   struct bs_class *class, uint32_t counters)
+static bool set_counters_context(struct bs_model *model, const struct tb_trace *trace,
+				 struct bs_class *class, uint32_t counters)
 {
 	bt_trace_class *trace_class = model->trace_class;
 	bt_field_class *context = bt_field_class_structure_create(trace_class);
@@ -58,8 +58,8 @@ static bool counters_class(struct bs_model *model, const struct tb_trace *trace,
 		name = tb_trace_string(trace, TB_STRING_COUNTER, i);
 		snprintf(spare, sizeof(spare), "counter_%u", i);
 		fine = bs_member_add(context, name ? name : spare,
-				     bs_integer_class(trace_class, false, 64,
-						      false));
+				     bs_integer_class_create(trace_class, false, 64,
+							     false));
 	}
 	if (fine)
 		fine = !bt_event_class_set_specific_context_field_class(
@@ -69,8 +69,8 @@ static bool counters_class(struct bs_model *model, const struct tb_trace *trace,
 	return fine;
 }
 
-static bool set_sequence(bt_field *structure, uint64_t *member, uint64_t count,
-			 bt_field **array)
+static bool set_sequence_length(bt_field *structure, uint64_t *member, uint64_t count,
+				bt_field **array)
 {
 	bt_field *field;
 
@@ -88,7 +88,7 @@ static bool put_addresses(bt_field *payload, uint64_t *member,
 	bt_field *array;
 	uint32_t i;
 
-	if (!set_sequence(payload, member, count, &array))
+	if (!set_sequence_length(payload, member, count, &array))
 		return false;
 	for (i = 0; i < count; i++)
 		bt_field_integer_unsigned_set_value(
@@ -98,7 +98,7 @@ static bool put_addresses(bt_field *payload, uint64_t *member,
 }
 
 /* @member: the first of the payload that belongs to stacks */
-static bool extras_fill(const struct tb_view *view, bt_event *event,
+static bool fill_extras(const struct tb_view *view, bt_event *event,
 			uint64_t member)
 {
 	bt_field *context = bt_event_borrow_specific_context_field(event);
@@ -120,10 +120,10 @@ static bool extras_fill(const struct tb_view *view, bt_event *event,
 /* ---- classes ---- */
 
 /* The names of a field's numbers; how many */
-static size_t labels_of(const struct tb_trace *trace,
-			const struct tb_format *format,
-			const struct tb_format_field *field,
-			struct bs_label *labels)
+static size_t collect_labels(const struct tb_trace *trace,
+			     const struct tb_format *format,
+			     const struct tb_format_field *field,
+			     struct bs_label *labels)
 {
 	static const int64_t states[] = {
 		0, 1, 2, 4, 8, 16, 32, 64, 128, 256,
@@ -155,16 +155,16 @@ static size_t labels_of(const struct tb_trace *trace,
 		return count;
 	case TB_SHOW_SIGNED:
 	case TB_SHOW_UNSIGNED:
-		return bs_symbolic(format->print, field->name, labels,
-				   LABELS_MAX);
+		return bs_labels_parse(format->print, field->name, labels,
+				       LABELS_MAX);
 	}
 	return 0;
 }
 
-static bt_field_class *number_class(struct bs_model *model,
-				    const struct tb_trace *trace,
-				    const struct tb_format *format,
-				    const struct tb_format_field *field)
+static bt_field_class *create_number_class(struct bs_model *model,
+					   const struct tb_trace *trace,
+					   const struct tb_format *format,
+					   const struct tb_format_field *field)
 {
 	bool is_signed = field->flags & TB_FIELD_SIGNED;
 	unsigned int bits = field->flags & TB_FIELD_BITS ? field->bits :
@@ -176,31 +176,31 @@ static bt_field_class *number_class(struct bs_model *model,
 	labels = malloc(LABELS_MAX * sizeof(*labels));
 	if (!labels)
 		return NULL;
-	count = labels_of(trace, format, field, labels);
+	count = collect_labels(trace, format, field, labels);
 	if (count)
-		class = bs_labels_class(model->trace_class, is_signed, bits,
-					labels, count);
+		class = bs_enumeration_class_create(model->trace_class, is_signed, bits,
+						    labels, count);
 	else
-		class = bs_integer_class(model->trace_class, is_signed, bits,
-					 field->show == TB_SHOW_HEX);
+		class = bs_integer_class_create(model->trace_class, is_signed, bits,
+						field->show == TB_SHOW_HEX);
 	free(labels);
 	return class;
 }
 
 /* As print.c shows what is in arrays: 8 bytes without a sign are addresses */
-static bt_field_class *item_class(struct bs_model *model,
-				  const struct tb_format_field *field)
+static bt_field_class *create_item_class(struct bs_model *model,
+					 const struct tb_format_field *field)
 {
 	bool is_signed = field->flags & TB_FIELD_SIGNED;
 
-	return bs_integer_class(model->trace_class, is_signed,
-				field->width * 8u,
-				field->flags & TB_FIELD_HEX ||
-				(field->width == 8 && !is_signed));
+	return bs_integer_class_create(model->trace_class, is_signed,
+				       field->width * 8u,
+				       field->flags & TB_FIELD_HEX ||
+				       (field->width == 8 && !is_signed));
 }
 
 /* Fields whose description cannot be are shown as what bytes there are */
-static uint8_t show_of(const struct tb_format_field *field)
+static uint8_t choose_show(const struct tb_format_field *field)
 {
 	if (field->show == TB_SHOW_TEXT || field->show == TB_SHOW_MASK ||
 	    field->show == TB_SHOW_ARRAY || field->show == TB_SHOW_BYTES)
@@ -212,9 +212,9 @@ static uint8_t show_of(const struct tb_format_field *field)
 	return field->show;
 }
 
-static bool field_class(struct bs_model *model, const struct tb_trace *trace,
-			const struct tb_format *format, struct bs_field *plan,
-			bt_field_class *payload)
+static bool add_field_member(struct bs_model *model, const struct tb_trace *trace,
+			     const struct tb_format *format, struct bs_field *plan,
+			     bt_field_class *payload)
 {
 	const struct tb_format_field *field = &plan->field;
 	bt_trace_class *trace_class = model->trace_class;
@@ -227,20 +227,20 @@ static bool field_class(struct bs_model *model, const struct tb_trace *trace,
 	case TB_SHOW_MASK:
 		plan->member++;
 		return bs_sequence_add(trace_class, payload, field->name,
-				       bs_integer_class(trace_class, false, 32,
-							false));
+				       bs_integer_class_create(trace_class, false, 32,
+							       false));
 	case TB_SHOW_BYTES:
 		plan->member++;
 		return bs_sequence_add(trace_class, payload, field->name,
-				       bs_integer_class(trace_class, false, 8,
-							true));
+				       bs_integer_class_create(trace_class, false, 8,
+							       true));
 	case TB_SHOW_ARRAY:
 		if (field->flags & DYNAMIC) {
 			plan->member++;
 			return bs_sequence_add(trace_class, payload, field->name,
-					       item_class(model, field));
+					       create_item_class(model, field));
 		}
-		element = item_class(model, field);
+		element = create_item_class(model, field);
 		if (!element)
 			return false;
 		array = bt_field_class_array_static_create(trace_class, element,
@@ -249,12 +249,12 @@ static bool field_class(struct bs_model *model, const struct tb_trace *trace,
 		return bs_member_add(payload, field->name, array);
 	default:
 		return bs_member_add(payload, field->name,
-				     number_class(model, trace, format, field));
+				     create_number_class(model, trace, format, field));
 	}
 }
 
-static bool fields_class(struct bs_model *model, const struct tb_trace *trace,
-			 const struct tb_format *format, struct bs_class *class)
+static bool set_payload_class(struct bs_model *model, const struct tb_trace *trace,
+			      const struct tb_format *format, struct bs_class *class)
 {
 	bt_field_class *payload;
 	struct bs_field *plan;
@@ -267,9 +267,9 @@ static bool fields_class(struct bs_model *model, const struct tb_trace *trace,
 	for (i = 0; fine && i < format->nr_fields; i++) {
 		plan = &class->fields[i];
 		plan->field = format->fields[i];
-		plan->field.show = show_of(&plan->field);
+		plan->field.show = choose_show(&plan->field);
 		plan->member = member;
-		fine = field_class(model, trace, format, plan, payload);
+		fine = add_field_member(model, trace, format, plan, payload);
 		member = plan->member + 1;
 		end = plan->field.offset + (uint32_t)plan->field.size;
 		if (end > class->needed)
@@ -277,15 +277,15 @@ static bool fields_class(struct bs_model *model, const struct tb_trace *trace,
 		class->nr_fields++;
 	}
 	class->stacks = member;
-	fine = fine && stacks_class(model->trace_class, payload, class->extras) &&
+	fine = fine && add_stack_members(model->trace_class, payload, class->extras) &&
 	       !bt_event_class_set_payload_field_class(class->class, payload);
 	if (payload)
 		bt_field_class_put_ref(payload);
 	return fine;
 }
 
-struct bs_class *bs_class_new(struct bs_model *model, enum bs_kind kind,
-			      const char *system, const char *name)
+struct bs_class *bs_class_create(struct bs_model *model, enum bs_kind kind,
+				 const char *system, const char *name)
 {
 	struct bs_class *class = calloc(1, sizeof(*class));
 	char text[2 * TB_NAME_MAX + 2], *at;
@@ -308,33 +308,33 @@ struct bs_class *bs_class_new(struct bs_model *model, enum bs_kind kind,
 	return class;
 }
 
-static struct bs_class *format_class_new(struct bs_model *model,
-					 const struct tb_trace *trace,
-					 enum bs_kind kind,
-					 const struct tb_format *format,
-					 uint64_t extras)
+static struct bs_class *create_format_class(struct bs_model *model,
+					    const struct tb_trace *trace,
+					    enum bs_kind kind,
+					    const struct tb_format *format,
+					    uint64_t extras)
 {
 	struct bs_class *class;
 
-	class = bs_class_new(model, kind, format->system, format->name);
+	class = bs_class_create(model, kind, format->system, format->name);
 	if (!class)
 		return NULL;
 	class->id = format->id;
 	class->extras = extras;
 	if (((uint32_t)extras &&
-	     !counters_class(model, trace, class, (uint32_t)extras)) ||
-	    !fields_class(model, trace, format, class))
+	     !set_counters_context(model, trace, class, (uint32_t)extras)) ||
+	    !set_payload_class(model, trace, format, class))
 		return NULL;
 	return class;
 }
 
-const struct bs_class *bs_format_class(struct bs_model *model,
-				       const struct tb_trace *trace,
-				       enum bs_kind kind,
-				       const struct tb_view *view)
+const struct bs_class *bs_format_get_class(struct bs_model *model,
+					   const struct tb_trace *trace,
+					   enum bs_kind kind,
+					   const struct tb_view *view)
 {
 	struct bs_class *class = model->by_format[view->id];
-	uint64_t extras = extras_of(view);
+	uint64_t extras = get_extras(view);
 
 	if (class && class->kind == kind && class->extras == extras)
 		return class;
@@ -343,8 +343,8 @@ const struct bs_class *bs_format_class(struct bs_model *model,
 		    class->kind == kind && class->extras == extras)
 			break;
 	if (!class)
-		class = format_class_new(model, trace, kind, view->format,
-					 extras);
+		class = create_format_class(model, trace, kind, view->format,
+					    extras);
 	model->by_format[view->id] = class;
 	return class;
 }
@@ -394,7 +394,7 @@ static bool put_array(const struct tb_view *view, const struct bs_field *plan,
 	if (!(field->flags & DYNAMIC))
 		array = bt_field_structure_borrow_member_field_by_index(payload,
 								plan->member);
-	else if (!set_sequence(payload, &member, (uint64_t)count, &array))
+	else if (!set_sequence_length(payload, &member, (uint64_t)count, &array))
 		return false;
 	for (i = 0; i < count; i++) {
 		if (tb_field_item(view, field, (unsigned int)i, &value))
@@ -412,7 +412,7 @@ static bool put_bytes(const unsigned char *data, size_t length,
 	bt_field *array;
 	size_t i;
 
-	if (!set_sequence(payload, &member, length, &array))
+	if (!set_sequence_length(payload, &member, length, &array))
 		return false;
 	for (i = 0; i < length; i++)
 		bt_field_integer_unsigned_set_value(
@@ -431,7 +431,7 @@ static bool put_mask(const unsigned char *data, size_t length, uint64_t member,
 
 	for (i = 0; i < bits; i++)
 		count += data[i / 8] >> i % 8 & 1;
-	if (!set_sequence(payload, &member, count, &array))
+	if (!set_sequence_length(payload, &member, count, &array))
 		return false;
 	for (i = bits; i-- > 0;)
 		if (data[i / 8] >> i % 8 & 1)
@@ -479,7 +479,7 @@ bool bs_format_fill(const struct bs_class *class, const struct tb_view *view,
 	bt_field *payload = bt_event_borrow_payload_field(event);
 	uint32_t i;
 
-	if (class->extras && !extras_fill(view, event, class->stacks))
+	if (class->extras && !fill_extras(view, event, class->stacks))
 		return false;
 	for (i = 0; i < class->nr_fields; i++)
 		if (!put_field(view, &class->fields[i], payload))

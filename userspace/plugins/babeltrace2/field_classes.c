@@ -25,7 +25,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static void plain_name(char plain[NAME_LENGTH], const char *name)
+static void write_identifier(char plain[NAME_LENGTH], const char *name)
 {
 	size_t used = 0;
 
@@ -37,13 +37,13 @@ static void plain_name(char plain[NAME_LENGTH], const char *name)
 }
 
 /* The same, and not a member of @structure yet */
-static void new_name(char plain[NAME_LENGTH + 12], bt_field_class *structure,
-		     const char *name)
+static void write_unique_identifier(char plain[NAME_LENGTH + 12], bt_field_class *structure,
+				    const char *name)
 {
 	unsigned int number = 2;
 	size_t length;
 
-	plain_name(plain, name);
+	write_identifier(plain, name);
 	length = strlen(plain);
 	while (bt_field_class_structure_borrow_member_by_name_const(structure,
 								    plain))
@@ -58,7 +58,7 @@ bool bs_member_add(bt_field_class *structure, const char *name,
 
 	if (!class)
 		return false;
-	new_name(plain, structure, name);
+	write_unique_identifier(plain, structure, name);
 	fine = !bt_field_class_structure_append_member(structure, plain, class);
 	bt_field_class_put_ref(class);
 	return fine;
@@ -71,7 +71,7 @@ bool bs_sequence_add(bt_trace_class *trace_class, bt_field_class *structure,
 	char text[NAME_LENGTH + 16];
 	bool fine = false;
 
-	length = bs_integer_class(trace_class, false, 32, false);
+	length = bs_integer_class_create(trace_class, false, 32, false);
 	if (length && element)
 		class = bt_field_class_array_dynamic_create(trace_class,
 							    element, length);
@@ -117,15 +117,15 @@ bool bs_text_set(bt_field *field, const char *text, size_t length)
 /* ---- numbers with names ---- */
 
 /* Babeltrace 2.0's sink.ctf.fs ends the program at whole bytes that are no type of C: 24, 40 ... */
-static unsigned int writable(unsigned int bits)
+static unsigned int round_up_bits(unsigned int bits)
 {
 	if (bits % 8)
 		return bits;
 	return bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : 64;
 }
 
-bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
-				 unsigned int bits, bool hex)
+bt_field_class *bs_integer_class_create(bt_trace_class *trace_class, bool is_signed,
+					unsigned int bits, bool hex)
 {
 	bt_field_class *class = is_signed ?
 		bt_field_class_integer_signed_create(trace_class) :
@@ -133,7 +133,7 @@ bt_field_class *bs_integer_class(bt_trace_class *trace_class, bool is_signed,
 
 	if (!class)
 		return NULL;
-	bt_field_class_integer_set_field_value_range(class, writable(bits));
+	bt_field_class_integer_set_field_value_range(class, round_up_bits(bits));
 	if (hex)
 		bt_field_class_integer_set_preferred_display_base(class,
 			BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
@@ -150,7 +150,7 @@ static int compare_labels(const void *a, const void *b)
 	return first->value < second->value ? -1 : first->value > second->value;
 }
 
-static bool in_range(int64_t value, bool is_signed, unsigned int bits)
+static bool fits_bits(int64_t value, bool is_signed, unsigned int bits)
 {
 	if (!is_signed)
 		return value >= 0 && (bits > 62 || value >> bits == 0);
@@ -192,24 +192,24 @@ static bool add_mapping(bt_field_class *class, bool is_signed,
 	return fine;
 }
 
-bt_field_class *bs_labels_class(bt_trace_class *trace_class, bool is_signed,
-				unsigned int bits, struct bs_label *labels,
-				size_t count)
+bt_field_class *bs_enumeration_class_create(bt_trace_class *trace_class, bool is_signed,
+					    unsigned int bits, struct bs_label *labels,
+					    size_t count)
 {
 	bt_field_class *class;
 	size_t i, kept = 0, same;
 
 	for (i = 0; i < count; i++)
-		if (in_range(labels[i].value, is_signed, bits))
+		if (fits_bits(labels[i].value, is_signed, bits))
 			labels[kept++] = labels[i];
 	if (!kept)
-		return bs_integer_class(trace_class, is_signed, bits, false);
+		return bs_integer_class_create(trace_class, is_signed, bits, false);
 	qsort(labels, kept, sizeof(*labels), compare_labels);
 	class = is_signed ? bt_field_class_enumeration_signed_create(trace_class) :
 		bt_field_class_enumeration_unsigned_create(trace_class);
 	if (!class)
 		return NULL;
-	bt_field_class_integer_set_field_value_range(class, writable(bits));
+	bt_field_class_integer_set_field_value_range(class, round_up_bits(bits));
 	for (i = 0; i < kept; i += same) {
 		for (same = 1; i + same < kept &&
 			       !strcmp(labels[i].text, labels[i + same].text);)
@@ -224,37 +224,37 @@ bt_field_class *bs_labels_class(bt_trace_class *trace_class, bool is_signed,
 
 /* ---- print formats ---- */
 
-static const char *skip(const char *at)
+static const char *skip_space(const char *at)
 {
 	while (*at == ' ' || *at == '\t' || *at == '\n')
 		at++;
 	return at;
 }
 
-static const char *expect(const char *at, char c)
+static const char *expect_char(const char *at, char c)
 {
-	at = skip(at);
+	at = skip_space(at);
 	return *at == c ? at + 1 : NULL;
 }
 
 /* `{ 3, "name" }' at @at; behind it, NULL: it is not that */
-static const char *one_label(const char *at, struct bs_label *label)
+static const char *parse_label(const char *at, struct bs_label *label)
 {
 	size_t length;
 	char *end;
 
-	at = expect(at, '{');
+	at = expect_char(at, '{');
 	if (!at)
 		return NULL;
-	at = skip(at);
+	at = skip_space(at);
 	errno = 0;
 	label->value = (int64_t)strtoll(at, &end, 0);
 	if (end == at || errno)
 		return NULL;
 	for (at = end; *at == 'U' || *at == 'u' || *at == 'L' || *at == 'l';)
 		at++;
-	at = expect(at, ',');
-	at = at ? expect(at, '"') : NULL;
+	at = expect_char(at, ',');
+	at = at ? expect_char(at, '"') : NULL;
 	if (!at)
 		return NULL;
 	length = strcspn(at, "\"\\");
@@ -262,29 +262,29 @@ static const char *one_label(const char *at, struct bs_label *label)
 		return NULL;
 	memcpy(label->text, at, length);
 	label->text[length] = 0;
-	return expect(at + length + 1, '}');
+	return expect_char(at + length + 1, '}');
 }
 
-size_t bs_symbolic(const char *print, const char *field,
-		   struct bs_label *labels, size_t room)
+size_t bs_labels_parse(const char *print, const char *field,
+		       struct bs_label *labels, size_t room)
 {
 	static const char call[] = "__print_symbolic(";
 	size_t length = strlen(field), count;
 	const char *at = print;
 
 	while ((at = strstr(at, call))) {
-		at = skip(at + sizeof(call) - 1);
+		at = skip_space(at + sizeof(call) - 1);
 		if (strncmp(at, "REC->", 5) || strncmp(at + 5, field, length))
 			continue;
-		at = expect(at + 5 + length, ',');
+		at = expect_char(at + 5 + length, ',');
 		for (count = 0; at && count < room; count++) {
-			at = one_label(at, &labels[count]);
+			at = parse_label(at, &labels[count]);
 			if (!at)
 				break;
-			at = skip(at);
+			at = skip_space(at);
 			if (*at == ')')
 				return count + 1;
-			at = expect(at, ',');
+			at = expect_char(at, ',');
 		}
 		return 0;	/* all of it or nothing: half a list would be wrong */
 	}

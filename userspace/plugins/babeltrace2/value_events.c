@@ -53,15 +53,15 @@ struct bs_values {
 	char   signature[SIGNATURE_MAX];
 };
 
-struct bs_values *bs_values_room(void)
+struct bs_values *bs_values_alloc(void)
 {
 	return malloc(sizeof(struct bs_values));
 }
 
 /* ---- making the list ---- */
 
-static struct bs_value *add(struct bs_values *values, const char *name,
-			    enum bs_type type)
+static struct bs_value *add_value(struct bs_values *values, const char *name,
+				  enum bs_type type)
 {
 	struct bs_value *value;
 
@@ -78,13 +78,13 @@ static struct bs_value *add(struct bs_values *values, const char *name,
 static void add_number(struct bs_values *values, const char *name,
 		       uint64_t number)
 {
-	add(values, name, VALUE_UNSIGNED)->number.u64 = number;
+	add_value(values, name, VALUE_UNSIGNED)->number.u64 = number;
 }
 
 static void add_data(struct bs_values *values, const char *name,
 		     enum bs_type type, const void *data, size_t length)
 {
-	struct bs_value *value = add(values, name, type);
+	struct bs_value *value = add_value(values, name, type);
 
 	value->data = data;
 	value->length = length;
@@ -146,7 +146,7 @@ static void add_control(struct bs_values *values, const struct tb_trace *trace,
 		add_number(values, "parent", thread->parent);
 		add_number(values, "uid", thread->uid);
 		add_number(values, "prio", thread->prio);
-		add(values, "flags", VALUE_HEX)->number.u64 = thread->flags;
+		add_value(values, "flags", VALUE_HEX)->number.u64 = thread->flags;
 		add_data(values, "comm", VALUE_TEXT, thread->comm,
 			 strnlen(thread->comm, sizeof(thread->comm)));
 	} else {
@@ -167,7 +167,7 @@ static void add_control(struct bs_values *values, const struct tb_trace *trace,
 
 /* ---- what programs write ---- */
 
-static const char *doubt_name(unsigned int bit)
+static const char *get_doubt_name(unsigned int bit)
 {
 	switch (1u << bit) {
 	case TB_USER_UNMATCHED:
@@ -186,19 +186,19 @@ static void add_arg(struct bs_values *values, const struct tb_user_arg *arg)
 {
 	switch (arg->type) {
 	case TB_ARG_S64:
-		add(values, arg->name, VALUE_SIGNED)->number.s64 = arg->value.s64;
+		add_value(values, arg->name, VALUE_SIGNED)->number.s64 = arg->value.s64;
 		break;
 	case TB_ARG_U64:
 		add_number(values, arg->name, arg->value.u64);
 		break;
 	case TB_ARG_DOUBLE:
-		add(values, arg->name, VALUE_DOUBLE)->number.f64 = arg->value.f64;
+		add_value(values, arg->name, VALUE_DOUBLE)->number.f64 = arg->value.f64;
 		break;
 	case TB_ARG_TEXT:
 		add_text(values, arg->name, arg->text);
 		break;
 	default:
-		add(values, arg->name, VALUE_HEX)->number.u64 = arg->value.u64;
+		add_value(values, arg->name, VALUE_HEX)->number.u64 = arg->value.u64;
 	}
 }
 
@@ -218,10 +218,10 @@ static void add_record(struct bs_values *values, const struct tb_user *user)
 	switch (user->type) {
 	case TB_REC_COUNTER:
 		if (user->flags & TB_USER_DOUBLE)
-			add(values, "value", VALUE_DOUBLE)->number.f64 =
+			add_value(values, "value", VALUE_DOUBLE)->number.f64 =
 				user->value.f64;
 		else
-			add(values, "value", VALUE_SIGNED)->number.s64 =
+			add_value(values, "value", VALUE_SIGNED)->number.s64 =
 				user->value.s64;
 		break;
 	case TB_REC_SLICE:
@@ -248,14 +248,14 @@ static void add_record(struct bs_values *values, const struct tb_user *user)
 	}
 	if (user->flags & (TB_USER_UNMATCHED | TB_USER_CLAMPED |
 			   TB_USER_NO_TIME | TB_USER_CUT))
-		add_bits(values, "doubts", user->flags, doubt_name);
+		add_bits(values, "doubts", user->flags, get_doubt_name);
 	values->args = values->count;
 	for (i = 0; i < user->nr_args; i++)
 		add_arg(values, &user->args[i]);
 }
 
-static void make_list(struct bs_values *values, const struct tb_trace *trace,
-		      const struct tb_view *view)
+static void collect_values(struct bs_values *values, const struct tb_trace *trace,
+			   const struct tb_view *view)
 {
 	const struct tb_gap *lost = &view->lost;
 
@@ -323,7 +323,7 @@ static void join_args(struct bs_values *values)
 /* ---- classes ---- */
 
 /* false: it is too long */
-static bool make_signature(struct bs_values *values, enum bs_kind kind)
+static bool write_signature(struct bs_values *values, enum bs_kind kind)
 {
 	char *text = values->signature;
 	size_t used, i;
@@ -339,7 +339,7 @@ static bool make_signature(struct bs_values *values, enum bs_kind kind)
 	return used < SIGNATURE_MAX;
 }
 
-static unsigned int hash(const char *text)
+static unsigned int hash_text(const char *text)
 {
 	uint32_t value = 2166136261u;
 
@@ -353,14 +353,14 @@ static struct bs_class *find_class(const struct bs_model *model)
 	const char *signature = model->values->signature;
 	struct bs_class *class;
 
-	class = model->by_signature[hash(signature)];
+	class = model->by_signature[hash_text(signature)];
 	while (class && strcmp(class->signature, signature))
 		class = class->peer;
 	return class;
 }
 
-static bool value_class(struct bs_model *model, const struct bs_value *value,
-			bt_field_class *structure)
+static bool add_value_member(struct bs_model *model, const struct bs_value *value,
+			     bt_field_class *structure)
 {
 	bt_trace_class *trace_class = model->trace_class;
 
@@ -374,18 +374,18 @@ static bool value_class(struct bs_model *model, const struct bs_value *value,
 	case VALUE_BYTES:
 	case VALUE_ADDRESSES:
 		return bs_sequence_add(trace_class, structure, value->name,
-				       bs_integer_class(trace_class, false,
+				       bs_integer_class_create(trace_class, false,
 					value->type == VALUE_BYTES ? 8 : 64,
 					true));
 	default:
 		return bs_member_add(structure, value->name,
-				     bs_integer_class(trace_class,
+				     bs_integer_class_create(trace_class,
 					value->type == VALUE_SIGNED, 64,
 					value->type == VALUE_HEX));
 	}
 }
 
-static bool values_payload(struct bs_model *model, struct bs_class *class)
+static bool set_payload_class(struct bs_model *model, struct bs_class *class)
 {
 	const struct bs_values *values = model->values;
 	bt_field_class *payload, *args = NULL;
@@ -399,8 +399,8 @@ static bool values_payload(struct bs_model *model, struct bs_class *class)
 			args = bt_field_class_structure_create(model->trace_class);
 			fine = args;
 		}
-		fine = fine && value_class(model, &values->list[i],
-					   args ? args : payload);
+		fine = fine && add_value_member(model, &values->list[i],
+						args ? args : payload);
 	}
 	if (fine && args)
 		fine = bs_member_add(payload, "args", args);
@@ -414,35 +414,35 @@ static bool values_payload(struct bs_model *model, struct bs_class *class)
 	return fine;
 }
 
-const struct bs_class *bs_values_class(struct bs_model *model,
-				       const struct tb_trace *trace,
-				       enum bs_kind kind,
-				       const struct tb_view *view)
+const struct bs_class *bs_values_get_class(struct bs_model *model,
+					   const struct tb_trace *trace,
+					   enum bs_kind kind,
+					   const struct tb_view *view)
 {
 	struct bs_values *values = model->values;
 	struct bs_class *class, **chain;
 	bool short_enough;
 
-	make_list(values, trace, view);
-	short_enough = make_signature(values, kind);
+	collect_values(values, trace, view);
+	short_enough = write_signature(values, kind);
 	class = short_enough ? find_class(model) : NULL;
 	if (class)
 		return class;
 	if (values->args < values->count &&
 	    (!short_enough || model->signatures >= BS_SIGNATURES)) {
 		join_args(values);
-		make_signature(values, kind);
+		write_signature(values, kind);
 		class = find_class(model);
 		if (class)
 			return class;
 	}
-	class = bs_class_new(model, kind, values->system, values->name);
+	class = bs_class_create(model, kind, values->system, values->name);
 	if (!class)
 		return NULL;
 	class->signature = strdup(values->signature);
-	if (!class->signature || !values_payload(model, class))
+	if (!class->signature || !set_payload_class(model, class))
 		return NULL;
-	chain = &model->by_signature[hash(class->signature)];
+	chain = &model->by_signature[hash_text(class->signature)];
 	class->peer = *chain;
 	*chain = class;
 	model->signatures++;
