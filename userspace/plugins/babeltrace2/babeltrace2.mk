@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What there is if Babeltrace 2 is (Debian: libbabeltrace2-dev): its plugin, and the tool's
-# exporter to CTF, which is the same code. Without it the tool is built without that exporter.
-# Included by userspace/Makefile.
+# If Babeltrace 2 (Debian: libbabeltrace2-dev) is installed, build its plugin, and the tool's
+# exporter to CTF from the same code. Otherwise build the tool without that exporter.
+# userspace/Makefile includes this file.
 
 BT2_SRC  := $(ROOT)/userspace/plugins/babeltrace2
 BT2_HAVE := $(shell pkg-config --exists babeltrace2 2>/dev/null && echo yes)
 
 ifeq ($(BT2_HAVE),yes)
 
-# where babeltrace2 looks for plugins by itself
+# the directory in which babeltrace2 finds plugins without options
 BT2_PLUGINS ?= $(shell pkg-config --variable=libdir babeltrace2)/babeltrace2/plugins
 BT2_PLUGIN  := $(OUT)/babeltrace2/babeltrace-plugin-tracebuf.so
 BT2_ONLY    := input live live_recording plugin
@@ -18,7 +18,7 @@ BT2_PIC     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/pic/%.o, \
 BT2_OBJ     := $(patsubst $(ROOT)/userspace/%.c,$(OUT)/obj/%.o, \
 	$(filter-out $(BT2_ONLY:%=$(BT2_SRC)/%.c),$(wildcard $(BT2_SRC)/*.c)))
 BT2_TOOL    := $(BT2_OBJ) $(OUT)/obj/tool/export/ctf.o
-# in the tool, under the sanitizers, in the fuzzer
+# objects that call Babeltrace through bs_library: tool, tool with sanitizers, fuzzer
 BT2_LOADED  := $(BT2_TOOL) $(BT2_TOOL:$(OUT)/obj/%=$(OUT)/asan/%) \
 	$(BT2_TOOL:$(OUT)/obj/%=$(OUT)/fuzz/obj/%)
 
@@ -31,7 +31,7 @@ $(OUT)/babeltrace2_functions.h: $(BT2_SRC)/libbabeltrace2.list $(BT2_SRC)/libbab
 $(BT2_LOADED): FLAGS += -DBS_LOAD_LIBRARY -I$(BT2_SRC)
 $(BT2_LOADED): $(OUT)/babeltrace2_functions.h
 
-# The plugin carries the library in itself
+# The plugin contains libtracebuf
 $(BT2_PLUGIN): $(BT2_PIC) $(PIC_OBJ) $(BT2_SRC)/plugin.map
 	@mkdir -p $(@D)
 	$(call SAY,LD  ,$@)
@@ -48,7 +48,7 @@ install-plugin: $(BT2_PLUGIN)
 	install -m 644 $(BT2_PLUGIN) $(DESTDIR)$(BT2_PLUGINS)/
 install: install-plugin
 
-# What the tests load is under the sanitizers
+# The tests load a plugin with sanitizers
 BT2_ASAN_PLUGIN := $(OUT)/babeltrace2/asan/babeltrace-plugin-tracebuf.so
 BT2_ASAN_PIC    := $(patsubst $(OUT)/pic/%,$(OUT)/asan-pic/%,$(BT2_PIC) $(PIC_OBJ))
 
@@ -68,7 +68,7 @@ $(BT2_ASAN_PLUGIN): $(BT2_ASAN_PIC) $(BT2_SRC)/plugin.map
 $(OUT)/test_lib_babeltrace: TEST_LIBS := $(shell pkg-config --libs babeltrace2)
 $(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live: $(BT2_ASAN_PLUGIN)
 
-# The parts of the plugin themselves, fed by hand
+# test_lib_bt_live calls the plugin's functions directly
 BT2_LIVE_OBJ := $(filter-out %/plugin.o %/live.o %/input.o %/iterator.o, \
 	$(filter $(OUT)/asan-pic/plugins/%,$(BT2_ASAN_PIC)))
 $(OUT)/asan/unit/test_lib_bt_live.o: FLAGS += -I$(BT2_SRC)

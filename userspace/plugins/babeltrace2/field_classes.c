@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names that Babeltrace and CTF can have: of fields, of numbers, and texts.
+ * Create classes of fields with names that Babeltrace and CTF accept, and set texts.
  *
- * Names come from the kernel, which is careful, but also from drivers and programs, and from files
- * that may be damaged.  Babeltrace ends the program where two members of a structure have one
- * name, and CTF takes C identifiers alone; so names are made such here.
+ * Names may come from drivers, programs, and damaged files.  Babeltrace aborts if two members of a
+ * structure have the same name, and CTF accepts only C identifiers.  So this file changes names.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static void write_identifier(char plain[NAME_LENGTH], const char *name)
 	plain[used] = 0;
 }
 
-/* The same, and not a member of @structure yet */
+/* Write an identifier that no member of @structure has */
 static void write_unique_identifier(char plain[NAME_LENGTH + 12], bt_field_class *structure,
 				    const char *name)
 {
@@ -75,7 +74,7 @@ bool bs_sequence_add(bt_trace_class *trace_class, bt_field_class *structure,
 	if (length && element)
 		class = bt_field_class_array_dynamic_create(trace_class,
 							    element, length);
-	/* as LTTng calls them */
+	/* the name that LTTng uses */
 	snprintf(text, sizeof(text), "_%.48s_length", name);
 	if (class) {
 		fine = bs_member_add(structure, text, length) &&
@@ -116,7 +115,7 @@ bool bs_text_set(bt_field *field, const char *text, size_t length)
 
 /* ---- numbers with names ---- */
 
-/* Babeltrace 2.0's sink.ctf.fs ends the program at whole bytes that are no type of C: 24, 40 ... */
+/* sink.ctf.fs of Babeltrace 2.0 aborts on whole bytes that are no C type: 24, 40, 48, 56 bits */
 static unsigned int round_up_bits(unsigned int bits)
 {
 	if (bits % 8)
@@ -157,7 +156,7 @@ static bool fits_bits(int64_t value, bool is_signed, unsigned int bits)
 	return bits > 63 || (uint64_t)(value >> (bits - 1)) + 1 <= 1;
 }
 
-/* One name and its @count numbers */
+/* Map the name of the first label to the numbers of all @count labels */
 static bool add_mapping(bt_field_class *class, bool is_signed,
 			const struct bs_label *labels, size_t count)
 {
@@ -237,7 +236,7 @@ static const char *expect_char(const char *at, char c)
 	return *at == c ? at + 1 : NULL;
 }
 
-/* `{ 3, "name" }' at @at; behind it, NULL: it is not that */
+/* Parse `{ 3, "name" }' at @at.  Return the end; NULL: the text is something else */
 static const char *parse_label(const char *at, struct bs_label *label)
 {
 	size_t length;
@@ -286,7 +285,7 @@ size_t bs_labels_parse(const char *print, const char *field,
 				return count + 1;
 			at = expect_char(at, ',');
 		}
-		return 0;	/* all of it or nothing: half a list would be wrong */
+		return 0;	/* half a list would be wrong */
 	}
 	return 0;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the kernel: a class for each format, its fields with their types.
+ * Events that a format of the kernel describes: create their classes, and set their fields.
  *
- * Stacks and counters are not fields; an event that has some is of another class of the same
- * name, in whose own context they are.
+ * Stacks and counters are no fields of the format.  An event with them has another class of the
+ * same name: stacks follow the fields of the payload, counters are in the specific context.
  *
- * An event whose payload is shorter than its format says has no fields: what there is of it is
- * shown as bytes (values.c), rather than with numbers that nobody recorded.
+ * If a payload is shorter than its format, value_events.c shows its bytes, because fields would
+ * show numbers that the kernel did not record.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define LABELS_MAX	1024
 #define DYNAMIC (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC)
 
-/* ---- extras: what goes with an event ---- */
+/* ---- extras: counters and stacks ---- */
 
 #define EXTRA_STACK		(1ull << 32)
 #define EXTRA_USER_STACK	(1ull << 33)
@@ -28,8 +28,8 @@ static uint64_t get_extras(const struct tb_view *view)
 }
 
 /*
- * At the end of the payload: Babeltrace 2.0 cannot read CTF with arrays in contexts that only
- * one class of events has.
+ * Stacks are at the end of the payload, because Babeltrace 2.0 cannot read CTF with arrays in the
+ * specific context of a class.
  */
 static bool add_stack_members(bt_trace_class *trace_class, bt_field_class *payload,
 			      uint64_t extras)
@@ -97,7 +97,7 @@ static bool put_addresses(bt_field *payload, uint64_t *member,
 	return true;
 }
 
-/* @member: the first of the payload that belongs to stacks */
+/* @member: index of the first payload member of a stack */
 static bool fill_extras(const struct tb_view *view, bt_event *event,
 			uint64_t member)
 {
@@ -119,7 +119,7 @@ static bool fill_extras(const struct tb_view *view, bt_event *event,
 
 /* ---- classes ---- */
 
-/* The names of a field's numbers; how many */
+/* Write the names of a field's numbers to @labels, and return how many there are */
 static size_t collect_labels(const struct tb_trace *trace,
 			     const struct tb_format *format,
 			     const struct tb_format_field *field,
@@ -187,7 +187,7 @@ static bt_field_class *create_number_class(struct bs_model *model,
 	return class;
 }
 
-/* As print.c shows what is in arrays: 8 bytes without a sign are addresses */
+/* Show unsigned items of 8 bytes as addresses, as print.c does */
 static bt_field_class *create_item_class(struct bs_model *model,
 					 const struct tb_format_field *field)
 {
@@ -199,7 +199,7 @@ static bt_field_class *create_item_class(struct bs_model *model,
 				       (field->width == 8 && !is_signed));
 }
 
-/* Fields whose description cannot be are shown as what bytes there are */
+/* Show a field with an impossible description as bytes */
 static uint8_t choose_show(const struct tb_format_field *field)
 {
 	if (field->show == TB_SHOW_TEXT || field->show == TB_SHOW_MASK ||
@@ -357,7 +357,7 @@ bool bs_format_fits(const struct bs_class *class, const struct tb_view *view)
 	size_t length;
 	uint32_t i;
 
-	/* what is missing is shown as 0, or as no text */
+	/* put_field() shows missing fields as 0 or as an empty text */
 	if (view->format && view->format->flags & TB_EVENT_SHORT)
 		return true;
 	if (view->length < class->needed)
@@ -388,7 +388,7 @@ static bool put_array(const struct tb_view *view, const struct bs_field *plan,
 
 	if (count < 0)
 		count = 0;
-	/* all elements must have a value, those that are missing 0 */
+	/* Babeltrace requires a value for each element; missing ones get 0 */
 	if (!(field->flags & DYNAMIC))
 		count = field->count;
 	if (!(field->flags & DYNAMIC))
@@ -421,7 +421,7 @@ static bool put_bytes(const unsigned char *data, size_t length,
 	return true;
 }
 
-/* The numbers of the CPUs in a mask */
+/* Set an array to the numbers of the CPUs in a mask */
 static bool put_mask(const unsigned char *data, size_t length, uint64_t member,
 		     bt_field *payload)
 {

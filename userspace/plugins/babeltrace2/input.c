@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * source.tracebuf.input: files, an output port for each recording in them.
+ * source.tracebuf.input: read files, with an output port for each recording in them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static void free_input(struct input *input)
 	free(input);
 }
 
-/* Room for one more pointer; the list may move */
+/* Enlarge @list for one more pointer */
 static bool grow(void *list, size_t count)
 {
 	void **lists = list, *grown;
@@ -74,7 +74,7 @@ static void format_error(char *text, size_t size, const char *name,
 			 error->offset, error->text);
 }
 
-/* All recordings of a file, each with the trace open for itself: 0, or -errno and @text */
+/* Add a port for each recording of the file.  0, or -errno and the reason in @text */
 static int add_ports(struct input *input, const char *name, char *text,
 		     size_t size)
 {
@@ -110,7 +110,7 @@ static int add_ports(struct input *input, const char *name, char *text,
 	return 0;
 }
 
-/* What parameters say: 0, or -errno and @text */
+/* Open the files of the parameter 'inputs'.  0, or -errno and the reason in @text */
 static int open_input(const bt_value *params, struct input **out, char *text,
 		      size_t size)
 {
@@ -205,7 +205,7 @@ static const char *get_text_param(const bt_value *params, const char *name)
 	       NULL;
 }
 
-/* How much like one of tracebuf's files is it? */
+/* Return the weight with which the class claims the file in babeltrace.support-info */
 static double rate_support(const bt_value *params)
 {
 	const char *type = get_text_param(params, "type");
@@ -228,12 +228,12 @@ static double rate_support(const bt_value *params)
 	fclose(file);
 	if (got < sizeof(head))
 		return 0;
-	/* cut off after its head, or of a version that is said to be unknown: still one of them */
+	/* -ENODATA: the block is truncated; -EPROTO: unknown version; both are files of tracebuf */
 	size = tb_block_check(&head, sizeof(head), &error);
 	return size > 0 || size == -ENODATA || size == -EPROTO ? 0.9 : 0;
 }
 
-/* When a stream was, as its clock class will say; false: no memory */
+/* Add the time range of @stream, in ns from 1970.  false: no memory */
 static bool add_stream_info(bt_value *list, const struct tb_trace *trace,
 			    const struct bs_stream *stream, const char *port)
 {

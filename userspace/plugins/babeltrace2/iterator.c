@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The message iterator of a port that is a recording: what Babeltrace calls.
+ * The methods of message iterators over the recordings of files.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include "source.h"
 
-/* struct iterator - @counted: it is one of those that its file waits for */
+/* struct iterator - @counted: port->file->open_iterators includes this iterator */
 struct iterator {
 	struct bs_port *port;
 	struct bs_messages *messages;
@@ -89,7 +89,7 @@ static void append_fault(const struct bs_file *file, bt_self_message_iterator *s
 			file->name, file->fault.offset, file->fault.text);
 }
 
-/* The end; true: no, something is wrong with the file, of which this was the last iterator */
+/* Note that @iterator has ended.  true: it was the file's last one, and the file is damaged */
 static bool remove_from_file(struct iterator *iterator)
 {
 	struct bs_port *port = iterator->port;

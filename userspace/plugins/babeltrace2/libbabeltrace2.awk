@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# From names of functions, one a line: a header in which they are called through the
-# table bs_library.  It is included behind Babeltrace's, whose declarations it uses.
+# Turn a list of functions, one a line, into a header with macros that call them through the
+# table bs_library.  Include the header after Babeltrace's, which declares the functions.
 BEGIN {
 	print "/* made by libbabeltrace2.awk */"
 	print "struct bs_library {"

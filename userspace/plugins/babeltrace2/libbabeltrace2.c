@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libbabeltrace2 for the tool, loaded when it is wanted: so that the tool remains one file that
- * runs where Babeltrace is not installed.
+ * Load libbabeltrace2 when the tool exports CTF.  The tool is not linked with the library, so it
+ * runs on machines without Babeltrace.
  *
- * calls.list has the functions; the linker complains of those that are missing there.
+ * libbabeltrace2.list names the functions.  If the tool calls another, linking it fails.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,7 @@ struct bs_library bs_library;
 
 int bs_library_load(char *error, size_t size)
 {
-	/* in the order in which they are in the table */
+	/* in the order of the members of struct bs_library */
 	static const char *const names[] = { BS_FUNCTION_NAMES };
 	void *library, *call;
 	size_t i;
@@ -38,6 +38,6 @@ int bs_library_load(char *error, size_t size)
 		}
 		memcpy((char *)&bs_library + i * sizeof(call), &call, sizeof(call));
 	}
-	/* it stays: its plugins do not like to be unloaded */
+	/* never close the library: its plugins do not support that */
 	return 0;
 }

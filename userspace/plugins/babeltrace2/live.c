@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * source.tracebuf.live: what a provider records, while it does.
+ * source.tracebuf.live: read the recording of a provider while it is recorded.
  *
- * Every now and then all rings are flushed and emptied.  When that has brought everything that
- * had been begun at a time - the clock is read before, the counts behind - events up to then are
- * passed on, in order over all CPUs; what is later waits for the next time.  Then a message says
- * that this was all up to that time, so that a muxer need not wait for more.
+ * Every EVERY_NS, the iterator reads the clock, then the number of events that each ring has been
+ * asked for.  It flushes and empties the rings.  If all these events have arrived or were lost, it
+ * passes on all events up to that time, in order over all CPUs; later events wait for the next
+ * pass.  A message iterator inactivity message follows, so that a muxer need not wait.
  *
- * libtracebuf reads files.  So the blocks that are still wanted are kept as one, and opened anew
- * with what has come: the durable ones back to a complete state, those with events that have not
- * been passed on, and up to a limit those with programs' chunks: what they write is known by
- * numbers, names and beginnings that were told before.
+ * libtracebuf reads files.  So the iterator keeps blocks as the image of a file, and opens the
+ * image anew for each pass.  It keeps durable blocks back to a complete state, blocks with events
+ * that it has not passed on, and a limited amount of blocks with chunks of programs: later records
+ * refer to names and beginnings in them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@
 #include "tracebuf_record.h"
 
 #define BATCH		64
-#define EVERY_NS	200000000u	/* rings are flushed not more often than that */
-#define FETCH_BYTES	(128u << 20)	/* taken at once */
+#define EVERY_NS	200000000u	/* between two flushes */
+#define FETCH_BYTES	(128u << 20)	/* limit for one pass */
 
 struct live_source {
-	char *path;		/* of the device; NULL: the usual one */
+	char *path;		/* of the device; NULL: the default */
 	char *provider;		/* NULL: "kernel" */
 };
 
@@ -33,11 +33,11 @@ struct live_iterator {
 	struct tb_device *device;
 	struct live_recording live;
 	struct bs_messages *messages;
-	struct tb_trace *trace;	/* messages come from it */
+	struct tb_trace *trace;	/* of the current pass; NULL between passes */
 	uint32_t clock;
 	unsigned int nr_cpus;
-	uint64_t next_ns;	/* when to look again */
-	bool     ended;		/* the recording was stopped, and all of it is here */
+	uint64_t next_ns;	/* time of the next flush */
+	bool     ended;		/* the image has the end of the recording */
 };
 
 /* ---- the component ---- */
@@ -51,7 +51,7 @@ static void source_free(struct live_source *source)
 	free(source);
 }
 
-/* false: it is no text */
+/* Set @text to a copy of the parameter, if there is one.  false: not a string, or no memory */
 static bool read_text_param(const bt_value *params, const char *name, char **text)
 {
 	const bt_value *value = params ?
@@ -65,7 +65,7 @@ static bool read_text_param(const bt_value *params, const char *name, char **tex
 	return *text;
 }
 
-/* The device of @source, as reader of its provider; NULL and why not */
+/* Open the device as reader of the provider.  NULL: failed, with the reason in @text */
 static struct tb_device *open_device(const struct live_source *source,
 				     char *text, size_t size)
 {
@@ -123,7 +123,7 @@ live_initialize(bt_self_component_source *self,
 	if (source && read_text_param(params, "device", &source->path) &&
 	    read_text_param(params, "provider", &source->provider))
 		device = open_device(source, text, sizeof(text));
-	/* that it can be read is known now; the iterator will */
+	/* the component only tests the device; the iterator opens it again */
 	fine = device;
 	tb_device_close(device);
 	if (fine && !bt_self_component_source_add_output_port(self, "live",
@@ -154,7 +154,7 @@ static void iterator_free(struct live_iterator *iterator)
 	free(iterator);
 }
 
-/* 0; -errno and why */
+/* Open the device and map its buffers.  0; -errno, with the reason in @text */
 static int map_device(struct live_iterator *iterator,
 		      const struct live_source *source, char *text, size_t size)
 {
@@ -212,7 +212,7 @@ void live_iterator_finalize(bt_self_message_iterator *self)
 
 /* ---- emptying the rings ---- */
 
-/* All there is now: 0; -ENODATA stopped, and there is no more; -errno */
+/* Copy the blocks that are ready.  0; -ENODATA: the recording was stopped, and is empty; -errno */
 static int acquire_blocks(struct live_iterator *iterator)
 {
 	struct tb_ref refs[BATCH];
@@ -236,7 +236,7 @@ static int acquire_blocks(struct live_iterator *iterator)
 	return result ? result : count < 0 ? count : 0;
 }
 
-/* How many events each ring was asked for so far */
+/* Store the number of events that writers of each ring have begun */
 static int read_attempted(struct live_iterator *iterator)
 {
 	struct tb_stats stats;
@@ -252,7 +252,7 @@ static int read_attempted(struct live_iterator *iterator)
 	return 0;
 }
 
-/* Have all of those come, or been lost? An interrupted writer may hold some back */
+/* Return whether all these events have arrived or were lost; an interrupted writer delays some */
 static bool has_attempted_events(struct live_iterator *iterator)
 {
 	struct tb_stats stats;
@@ -266,7 +266,7 @@ static bool has_attempted_events(struct live_iterator *iterator)
 	return true;
 }
 
-/* 1: events up to a later time are here; 0: not yet; -errno */
+/* Read the rings.  1: all events up to a later time have arrived; 0: not yet; -errno */
 static int fetch_blocks(struct live_iterator *iterator)
 {
 	uint64_t until = tb_clock_read(iterator->clock);
@@ -275,7 +275,7 @@ static int fetch_blocks(struct live_iterator *iterator)
 	result = read_attempted(iterator);
 	if (result < 0)
 		return result;
-	/* where it cannot be flushed it was stopped, which taking blocks will tell */
+	/* flushing fails if the recording was stopped; acquire_blocks() then returns -ENODATA */
 	tb_device_flush(iterator->device, -1);
 	result = acquire_blocks(iterator);
 	if (result == -ENODATA) {
@@ -293,7 +293,6 @@ static int fetch_blocks(struct live_iterator *iterator)
 
 /* ---- passing on ---- */
 
-/* What was loaded has been passed on */
 static void unload_trace(struct live_iterator *iterator)
 {
 	bs_messages_unload(iterator->messages);
@@ -311,7 +310,7 @@ static int load_trace(struct live_iterator *iterator)
 		return 0;
 	result = tb_trace_open_memory(live->image, live->used, &iterator->trace,
 				      NULL);
-	/* another recording has begun: this one is over, and its streams with it */
+	/* another recording has begun, so this one and its streams end */
 	if (!result && tb_trace_recordings(iterator->trace) > 1) {
 		iterator->ended = true;
 		live->until = UINT64_MAX;

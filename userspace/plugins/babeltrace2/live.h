@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * source.tracebuf.live: what its parts agree on.
+ * The interface between the files of source.tracebuf.live.
  *
- *	live.c          the component, the iterator, emptying the rings
- *	live_recording.c    what has been passed on, what waits, what is kept
+ *	live.c               the component, the iterator, reading the rings
+ *	live_recording.c    the blocks of the recording, and the positions of readers in it
  */
 #ifndef TB_BABELTRACE_LIVE_H
 #define TB_BABELTRACE_LIVE_H
 
 #include "source.h"
 
-/* An event's place in its ring: number of the block, and of the event in it */
+/* Position of an event in its ring: numbers of the block and of the event in the block */
 struct live_position {
 	uint64_t sequence;
 	uint64_t index;
 };
 
 /**
- * struct live_ring - how far a ring's events have been passed on
- * @at: where the pass is, if it has @started
- * @seen: last one wanted in this pass, if there is @news
- * @done: last one passed on before, if there is @some
- * @waits: what follows in this pass is for another time
- * @attempted: events that had been begun when the rings were flushed
+ * struct live_ring - the position of the iterator in a ring
+ * @waiting: this pass leaves all further events of the ring to a later pass
+ * @current: position of the pass, if it has @started
+ * @newest: last event that this pass passes on, if it @has_new
+ * @passed: last event that an earlier pass passed on, if it @has_passed
+ * @attempted: number of events that writers had begun before the last flush
  */
 struct live_ring {
 	uint32_t cpu;
@@ -31,50 +31,52 @@ struct live_ring {
 	uint64_t attempted;
 };
 
-/* struct live_writer - likewise of a program's writer, whose records have times in order */
+/* struct live_writer - the position in the records of a program's writer, in order of time */
 struct live_writer {
 	uint32_t producer, id;
 	uint64_t newest_ticks, passed_ticks;
-	uint64_t newest, passed;		/* number of the record after it */
+	uint64_t newest, passed;		/* number of the next record */
 };
 
-/* struct live_block - a block that is kept: where it is in the image */
+/* struct live_block - the place of a block in the image */
 struct live_block {
 	size_t offset;
 	size_t bytes;
-	bool   chunks;		/* it has programs' */
+	bool   chunks;		/* it contains chunks or patches of programs */
 	bool   state;		/* a complete state begins in it */
 };
 
 /**
- * struct live_recording - what is kept of a provider's recording
- * @image: the blocks, one after the other
- * @until: ticks up to which everything has come
+ * struct live_recording - the blocks of a provider's recording that passes still need
+ * @image: contents of the blocks, without gaps, which libtracebuf reads as a file
+ * @until: the image has all events up to this time in ticks
  */
 struct live_recording {
 	unsigned char *image;
 	size_t   used, room;
 	struct live_block *blocks;
 	size_t   nr_blocks, room_blocks;
-	struct live_ring *rings;	/* those of CPUs, by number, then the durable one */
+	struct live_ring *rings;	/* of the CPUs by number, then the durable one */
 	size_t   nr_rings;
 	struct live_writer *writers;
 	size_t   nr_writers, room_writers;
 	uint64_t until;
-	bool     inactivity_sent;	/* no more events come up to @until: a message said so */
+	bool     inactivity_sent;	/* after the last pass: no more events until @until */
 	bool     no_memory;
 };
 
 int live_create_rings(struct live_recording *live, unsigned int nr_cpus);
-/* One more block, copied; 0, -ENOMEM */
+/* Append a copy of @block.  Return: 0, -ENOMEM */
 int live_add_block(struct live_recording *live, const struct tb_block *block);
-/* bs_event_reader: what has not been passed on, and whose time it is */
+/* bs_event_reader: read the next event up to @until that no earlier pass returned */
 int live_read_event(void *context, struct tb_cursor *cursor, struct tb_view *view);
-/* All that was wanted has been passed on, of @trace: 1 and a message that says up to when, so that
- * whoever merges this with something else can go on; 0 it has been told; -ENOMEM */
+/*
+ * After a pass over @trace, queue a message that no more events come up to @until, so that a muxer
+ * can pass on events of other sources.  Return: 1: queued; 0: not needed, or done before; -ENOMEM.
+ */
 int live_add_inactivity(struct live_recording *live, struct bs_messages *messages,
 			const struct tb_trace *trace);
-/* All that was wanted has been passed on: forget what is not needed any more */
+/* Note that the events of the pass have been passed on, and drop blocks that are not needed */
 void live_end_pass(struct live_recording *live);
 void live_free(struct live_recording *live);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Live: what has been passed on, what waits, and which blocks are still wanted.
+ * The recording that source.tracebuf.live reads: select the events of each pass, and keep the
+ * blocks that later passes need.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "live.h"
 
-#define HISTORY_BYTES	(16u << 20)	/* of blocks with programs' chunks */
+#define HISTORY_BYTES	(16u << 20)	/* limit for blocks with chunks of programs */
 
 int live_create_rings(struct live_recording *live, unsigned int nr_cpus)
 {
@@ -30,7 +31,7 @@ static struct live_ring *find_ring(const struct live_recording *live, uint32_t c
 	return cpu < live->nr_rings - 1 ? &live->rings[cpu] : NULL;
 }
 
-/* ---- what is wanted ---- */
+/* ---- selecting events ---- */
 
 static struct live_writer *get_writer(struct live_recording *live,
 				      const struct tb_user *user)
@@ -59,7 +60,10 @@ static struct live_writer *get_writer(struct live_recording *live,
 	return writer;
 }
 
-/* By time, and of the same time by number: numbers begin anew where an id is given again */
+/*
+ * Compare records by time, and those of equal times by number: numbers begin anew when another
+ * writer gets the same id.
+ */
 static bool accept_record(struct live_recording *live, const struct tb_view *view)
 {
 	struct live_writer *writer = get_writer(live, view->user);
@@ -79,7 +83,7 @@ static bool accept_record(struct live_recording *live, const struct tb_view *vie
 	return true;
 }
 
-/* By its place in the ring */
+/* Compare events by position in the ring */
 static bool accept_event(struct live_recording *live, const struct tb_view *view)
 {
 	struct live_ring *ring = find_ring(live, view->cpu);
@@ -97,7 +101,7 @@ static bool accept_event(struct live_recording *live, const struct tb_view *view
 				 (ring->current.sequence == ring->passed.sequence &&
 				  ring->current.index <= ring->passed.index)))
 		return false;
-	/* what is behind one that waits does so, too */
+	/* all events after a waiting one wait, too */
 	ring->waiting = ring->waiting || view->ticks > live->until;
 	if (ring->waiting)
 		return false;
@@ -135,9 +139,9 @@ int live_read_event(void *context, struct tb_cursor *cursor, struct tb_view *vie
 	return result;
 }
 
-/* ---- what is kept ---- */
+/* ---- keeping blocks ---- */
 
-/* What is in it that matters here */
+/* Set @kept->state and @kept->chunks from the elements of @block */
 static void inspect_block(const struct tb_block *block, struct live_block *kept)
 {
 	struct tb_walk walk;
@@ -184,7 +188,7 @@ int live_add_block(struct live_recording *live, const struct tb_block *block)
 	return 0;
 }
 
-/* The first block of the state before the newest one: what is before nobody needs */
+/* Return the first block of the last state but one: libtracebuf needs no earlier durable blocks */
 static size_t find_first_state_block(const struct live_recording *live)
 {
 	size_t i, states = 0;
@@ -195,7 +199,7 @@ static size_t find_first_state_block(const struct live_recording *live)
 	return 0;
 }
 
-/* The first of the blocks with chunks that are kept for what they tell */
+/* Return the first block from which on blocks with chunks fit into HISTORY_BYTES */
 static size_t find_first_chunk_block(const struct live_recording *live)
 {
 	size_t i, bytes = 0;
@@ -247,7 +251,7 @@ int live_add_inactivity(struct live_recording *live, struct bs_messages *message
 {
 	int result;
 
-	/* at the end the streams' ends tell */
+	/* after the last pass, the stream end messages follow */
 	if (live->inactivity_sent || live->until == UINT64_MAX)
 		return 0;
 	live->inactivity_sent = true;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recording's messages, in order of time over all its streams.
+ * Turn the events of a recording into messages, in order of time over all streams.
  *
- * All streams of a recording come from one iterator, because they come from one cursor: it is in
- * order already, and knows from all CPUs' events what threads are called.
+ * One iterator passes on all streams of a recording, because one cursor reads them: the cursor
+ * returns events in order, and learns the names of threads from the events of all CPUs.
  *
- * A packet begins with the first event that needs one and ends after so many events.  Where
- * events are missing it ends when the first of them did, there is a message that says how many,
- * and the packet behind it ends when the last did: that is how CTF says where losses are.
+ * A packet begins with the first event that needs one, and ends after PACKET_EVENTS events.  CTF
+ * shows a loss between the ends of two packets.  So the open packet ends at the loss's first time,
+ * a message with the number of lost events follows, and the next packet ends at its last time.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "source.h"
 
 #define PACKET_EVENTS	4096
-#define QUEUE_MAX	8	/* no step makes more messages */
+#define QUEUE_MAX	8	/* more than any step queues */
 
 enum phase {
 	PHASE_BEGIN = 0,	/* streams */
 	PHASE_EVENTS,
-	PHASE_LOSSES,		/* behind the last event */
-	PHASE_PACKETS,		/* those that are open end */
+	PHASE_LOSSES,		/* after the last event */
+	PHASE_PACKETS,		/* end the open packets */
 	PHASE_END,		/* streams */
 	PHASE_DONE,
 };
@@ -35,11 +35,11 @@ struct bs_messages {
 	bs_event_reader next;
 	void      *context;
 	struct tb_view view;
-	bool       pending;	/* there is a view */
+	bool       pending;	/* @view has an event to pass on */
 	bool       finish;
 	enum phase phase;
-	size_t     at;		/* stream, in phases that go through them */
-	struct bs_stream *edge;	/* whose loss begins or ends next, at @edge_time */
+	size_t     at;		/* next stream, in phases that visit all streams */
+	struct bs_stream *edge;	/* a loss of this stream begins or ends at @edge_time */
 	uint64_t   edge_time;
 	uint64_t   now;
 	const bt_message *queue[QUEUE_MAX];
@@ -146,7 +146,7 @@ static int begin_loss(struct bs_messages *messages, struct bs_stream *stream)
 	bt_message *message;
 	int result = 0;
 
-	/* there must be one that ends now, to count from */
+	/* CTF counts lost events from the end of a packet, so one must end here */
 	if (!stream->packet)
 		result = begin_packet(messages, stream, loss->first);
 	if (!result)
@@ -238,7 +238,7 @@ static int pass_event(struct bs_messages *messages)
 	return result;
 }
 
-/* The next event or edge */
+/* Queue the messages of the next event, or of a loss's beginning or end */
 static int pass_event_or_edge(struct bs_messages *messages)
 {
 	const struct tb_error *fault;
@@ -281,7 +281,7 @@ static int begin_stream(struct bs_messages *messages, struct bs_stream *stream)
 				messages->iterator, stream->stream)) : -ENOMEM;
 }
 
-/* In the phases that go through all streams */
+/* Queue a message of the next stream, in phases that visit all streams */
 static int pass_stream(struct bs_messages *messages)
 {
 	struct bs_stream *stream;
@@ -352,7 +352,7 @@ void bs_messages_finish(struct bs_messages *messages)
 	messages->finish = true;
 }
 
-/* Classes and streams stay: they are the same when messages come by again */
+/* Keep classes and streams: the next pass has the same ones */
 void bs_messages_rewind(struct bs_messages *messages)
 {
 	clear_queue(messages);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a recording is to Babeltrace: a trace, a clock, classes of streams.
+ * Create the Babeltrace objects of a recording: trace, clock, and classes of streams.
  *
- * The clock counts ns of CLOCK_MONOTONIC, which is what `tracebuf print' shows, and says
- * how far from 1970 its zero is.  It does not count the ticks of the trace clock: how long they
- * are is told by the recording's clock records piece by piece, and a class has but one frequency.
+ * The clock counts ns of CLOCK_MONOTONIC, as `tracebuf print' does, with its offset to 1970.  It
+ * does not count ticks of the trace clock: their length varies between clock records, but a clock
+ * class has one frequency.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 /* ---- clock ---- */
 
 /*
- * The offset to CLOCK_REALTIME is that of the first clock record.  Where there is none, which only
- * damaged files have, it is 0: Babeltrace does not mix clocks that say when they began with others,
- * and would show nothing at all of a file with two recordings.
+ * The first clock record has the offset to CLOCK_REALTIME.  Without a clock record, as in a damaged
+ * file, the offset is 0, and the clock still claims the origin 1970: Babeltrace refuses to mix
+ * clocks with and without that origin, so it would show nothing of a file with two recordings.
  */
 static bool create_clock_class(struct bs_model *model, bt_self_component *component,
 			       const struct tb_trace *trace)
@@ -59,7 +59,7 @@ static bool create_clock_class(struct bs_model *model, bt_self_component *compon
 
 /* ---- streams ---- */
 
-/* How an event's context names where it was, by TB_CONTEXT_* >> 8; and where nothing is known */
+/* Interrupt contexts are TB_CONTEXT_* >> 8, or this value in events without a context */
 #define INTERRUPT_UNKNOWN 255
 
 static bt_field_class *create_interrupt_class(bt_trace_class *trace_class)
@@ -110,7 +110,7 @@ static bool set_event_context(bt_trace_class *trace_class,
 	return fine;
 }
 
-/* As LTTng has it: the CPU is in the context of packets */
+/* Put the CPU into the context of packets, as LTTng does */
 static bool set_packet_context(bt_trace_class *trace_class,
 			       bt_stream_class *stream_class, enum bs_kind kind)
 {
@@ -145,7 +145,7 @@ static bool create_stream_class(struct bs_model *model, enum bs_kind kind)
 	model->stream_classes[kind] = class;
 	if (!class)
 		return false;
-	/* the number of a CPU's stream is its own */
+	/* the stream of a CPU has the CPU's number */
 	bt_stream_class_set_assigns_automatic_stream_id(class, BT_FALSE);
 	return !bt_stream_class_set_name(class, stream_names[kind]) &&
 	       !bt_stream_class_set_default_clock_class(class,
@@ -221,7 +221,10 @@ static bool set_env_number(bt_trace *trace, const char *name, uint64_t value)
 						       (int64_t)value);
 }
 
-/* Any two recordings have different ones: the module's load is random, the rest is counted */
+/*
+ * Set a UUID that no other recording has: the load_id of the module is random, and generation and
+ * provider distinguish the recordings of a load.
+ */
 static void set_uuid(bt_trace *trace, const struct tb_init *init)
 {
 	uint8_t uuid[16];
@@ -235,7 +238,7 @@ static void set_uuid(bt_trace *trace, const struct tb_init *init)
 	bt_trace_set_uuid(trace, uuid);
 }
 
-/* The names that LTTng and perf use, for those that read them */
+/* Use the names of LTTng and perf, which analyses look for */
 static bool set_environment(bt_trace *bt, const struct tb_trace *trace,
 			    uint64_t uncommitted)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Babeltrace 2 plugin `tracebuf': what it is made of.
+ * Describe the plugin `tracebuf' and its component classes to Babeltrace 2.
  */
 #include "plugin.h"
 

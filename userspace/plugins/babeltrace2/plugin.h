@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The plugin's component classes: the methods that plugin.c names to Babeltrace.
+ * The methods of the plugin's component classes, which plugin.c registers in Babeltrace.
  */
 #ifndef TB_BABELTRACE_PLUGIN_H
 #define TB_BABELTRACE_PLUGIN_H

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recording as Babeltrace 2 messages: what the parts of it agree on.
+ * The interfaces between the files that turn a recording into Babeltrace 2 messages.
  *
- *	model.c     the trace, its clock, its streams
- *	names.c     what fields may be called; values with names
- *	fields.c    events of the kernel: classes from formats, and filling them in
- *	values.c    everything else as a list of values: what programs write, losses ...
- *	losses.c    where packets must end so that losses are where they were
- *	messages.c  the messages, in order
- *	iterator.c  what Babeltrace calls to have them
- *	input.c     component class source.tracebuf.input: files
- *	live.c      component class source.tracebuf.live: the device; see live.h
- *	plugin.c    the plugin
- *	calls.c     libbabeltrace2, where it is not linked
+ *	model.c           the trace, its clock, its streams and their classes
+ *	field_classes.c   classes of fields with names that CTF allows; texts
+ *	format_events.c   events that a format of the kernel describes: classes and fields
+ *	value_events.c    all other events, as lists of values: records of programs, losses, ...
+ *	streams.c         the streams of a recording and the losses in them
+ *	messages.c        the messages in order of time
+ *	iterator.c        the methods of message iterators over files
+ *	input.c           component class source.tracebuf.input: files
+ *	live.c            component class source.tracebuf.live: the device; see live.h
+ *	plugin.c          the descriptors of the plugin
+ *	libbabeltrace2.c  loads libbabeltrace2 for the tool, which is not linked with it
  *
- * The tool has all but the component classes and the plugin, for `tracebuf export --format ctf';
- * the plugin has all but calls.c.
+ * `tracebuf export --format ctf' contains all files but input.c, live.c, live_recording.c and
+ * plugin.c.  The plugin contains all files but libbabeltrace2.c.
  */
 #ifndef TB_BABELTRACE_SOURCE_H
 #define TB_BABELTRACE_SOURCE_H
@@ -27,24 +27,24 @@
 #ifdef BS_LOAD_LIBRARY
 #include "babeltrace2_functions.h"
 
-/* Before anything else: 0, or -ENOENT and why */
+/* Callers call this before any function of Babeltrace.  0, or -ENOENT and the reason in @error */
 int bs_library_load(char *error, size_t size);
 #endif
 
 /* ---- model.c ---- */
 
-/* What streams there are; also the ids of their classes */
+/* Kinds of streams; also the ids of the streams' classes */
 enum bs_kind {
 	BS_CPU = 0,		/* a CPU's ring */
-	BS_STATE,		/* what is in durable blocks and has a time */
-	BS_PROGRAMS,		/* what programs write */
+	BS_STATE,		/* elements of durable blocks that have a time */
+	BS_PROGRAMS,		/* records of programs */
 	BS_KINDS,
 };
 
 #define BS_EVENT_IDS	(TB_HEAD_ID(~0u) + 1)
 #define BS_SIGNATURES	1024
 
-/* Members of the context that all events have */
+/* Indexes of the members of the events' common context */
 enum bs_context {
 	BS_TID = 0,
 	BS_PID,
@@ -57,12 +57,12 @@ enum bs_context {
 };
 
 /**
- * struct bs_model - what a recording is to Babeltrace
- * @by_format: classes of events of the kernel in rings, without stacks, by id
+ * struct bs_model - the Babeltrace objects of a recording
+ * @by_format: the class that the last event of each format had, by the format's id
  * @classes: all classes of events
- * @by_signature: those of values, in chains
- * @signatures: how many of them are there because of arguments
- * @values: the values of the event that is being made
+ * @by_signature: classes of value events, in chains by hash of the signature
+ * @signatures: number of classes of value events
+ * @values: the values of the current event
  */
 struct bs_model {
 	bt_trace_class  *trace_class;
@@ -76,53 +76,64 @@ struct bs_model {
 	struct bs_values *values;
 };
 
-/* NULL: no memory.  @uncommitted: how many events had not been finished */
+/* @uncommitted: number of unfinished events.  NULL: no memory */
 struct bs_model *bs_model_create(bt_self_component *component,
 				 const struct tb_trace *trace,
 				 uint64_t uncommitted);
 void bs_model_free(struct bs_model *model);
-/* A stream; NULL: no memory.  @cpu: of BS_CPU */
+/* @cpu: the number of the CPU, or 0 if @kind is not BS_CPU.  NULL: no memory */
 bt_stream *bs_model_create_stream(struct bs_model *model, enum bs_kind kind,
 				  uint32_t cpu);
-/* Fill in the context that all events of a stream have */
+/* Set the common context of @event; false: no memory */
 bool bs_context_fill(enum bs_kind kind, const struct tb_view *view,
 		     bt_event *event);
 
-/* ---- names.c ---- */
+/* ---- field_classes.c ---- */
 
-/* Append a member; @name is made one that CTF can have, and that is not there yet.  Takes @class */
+/*
+ * Append a member.  Its name is @name, changed to a C identifier that no other member has.
+ * The function drops the caller's reference to @class, and fails if @class is NULL.
+ */
 bool bs_member_add(bt_field_class *structure, const char *name,
 		   bt_field_class *class);
-/* A dynamic array of @element, which is taken, and the member with its length before it */
+/*
+ * Append a member with the length, then a dynamic array of @element.
+ * The function drops the caller's reference to @element, and fails if @element is NULL.
+ */
 bool bs_sequence_add(bt_trace_class *trace_class, bt_field_class *structure,
 		     const char *name, bt_field_class *element);
-/* Text that may have any bytes; those that are no UTF-8, and NUL, become \xNN */
+/* Set @field to @text.  NUL, and bytes that are not UTF-8, become \xNN.  false: no memory */
 bool bs_text_set(bt_field *field, const char *text, size_t length);
 
-/* A number's name */
+/* The name of a number */
 struct bs_label {
 	int64_t value;
 	char    text[64];
 };
 
-/* An integer of @bits that has names; the labels are put in order.  NULL: no memory */
+/*
+ * Create an enumeration of @bits; a plain integer if @bits can hold no label's number.
+ * The function sorts @labels.  NULL: no memory
+ */
 bt_field_class *bs_enumeration_class_create(bt_trace_class *trace_class, bool is_signed,
 					    unsigned int bits, struct bs_label *labels,
 					    size_t count);
-/* The names in a print format's __print_symbolic() of @field: how many, at most @room */
+/* Read the labels in the __print_symbolic() of @field in @print.  Return their number, or 0 */
 size_t bs_labels_parse(const char *print, const char *field,
 		       struct bs_label *labels, size_t room);
 bt_field_class *bs_integer_class_create(bt_trace_class *trace_class, bool is_signed,
 					unsigned int bits, bool hex);
 
-/* ---- fields.c, values.c ---- */
+/* ---- format_events.c, value_events.c ---- */
 
 /**
  * struct bs_class - a class of events
- * @id, @extras: of a format: its id, and what goes with the event
- * @stacks: the first member of the payload that belongs to stacks
- * @needed: payload that all fields of fixed place fit into
- * @signature, @peer: of values
+ * @next: in the model's list
+ * @peer: next class in the chain of @signature's hash
+ * @id, @extras: the format's id; counters and stacks of the event
+ * @stacks: index of the first payload member of a stack
+ * @needed: bytes of payload that hold all fields at fixed offsets
+ * @signature: names and types of the values; NULL if a format describes the event
  */
 struct bs_class {
 	struct bs_class *next, *peer;
@@ -137,23 +148,23 @@ struct bs_class {
 	struct bs_field *fields;
 };
 
-/* struct bs_field - a field of the kernel's; the type and name are not used */
+/* struct bs_field - a field of the kernel's format; do not use its type and name */
 struct bs_field {
 	struct tb_format_field field;
-	uint32_t member;	/* of the payload; a sequence's length is before it */
+	uint32_t member;	/* index in the payload, behind a sequence's length */
 };
 
-/* Event of a format: its class; NULL: no memory */
+/* Return the class of an event with a format.  NULL: no memory */
 const struct bs_class *bs_format_get_class(struct bs_model *model,
 					   const struct tb_trace *trace,
 					   enum bs_kind kind,
 					   const struct tb_view *view);
 bool bs_format_fill(const struct bs_class *class, const struct tb_view *view,
 		    bt_event *event);
-/* The payload has all that the format says */
+/* Return whether the payload contains all fields of the format */
 bool bs_format_fits(const struct bs_class *class, const struct tb_view *view);
 
-/* Everything else */
+/* Return the class of any other event, and keep its values in the model.  NULL: no memory */
 const struct bs_class *bs_values_get_class(struct bs_model *model,
 					   const struct tb_trace *trace,
 					   enum bs_kind kind,
@@ -161,25 +172,26 @@ const struct bs_class *bs_values_get_class(struct bs_model *model,
 bool bs_values_fill(struct bs_model *model, bt_event *event);
 struct bs_values *bs_values_alloc(void);
 
-/* A new class, in the model's list */
+/* Create a class and add it to the model.  NULL: no memory */
 struct bs_class *bs_class_create(struct bs_model *model, enum bs_kind kind,
 				 const char *system, const char *name);
 
-/* ---- losses.c ---- */
+/* ---- streams.c ---- */
 
-/* Events are missing from @first to @last, ns of CLOCK_MONOTONIC */
+/* @count events are missing from @first to @last, ns of CLOCK_MONOTONIC */
 struct bs_loss {
 	uint64_t first, last, count;
 };
 
 /**
- * struct bs_stream - a stream as the messages come by
- * @packet: the one that is open
- * @in_packet: events in it
- * @opened: its beginning message was sent
- * @losses: losses, in order, none beginning before the one before it ended
- * @at: the next of them; @inside: it has begun
- * @first, @last: times of its first and last event or loss
+ * struct bs_stream - a stream and its state between two messages
+ * @packet: the open packet, or NULL
+ * @in_packet: number of events in the open packet
+ * @begun: the iterator has queued the stream beginning message
+ * @in_loss: the next loss has begun
+ * @losses: in order of time, without overlaps
+ * @next_loss: index of the next loss
+ * @first, @last: times of the stream's first and last event or loss
  */
 struct bs_stream {
 	enum bs_kind kind;
@@ -198,12 +210,13 @@ struct bs_streams {
 	struct bs_stream *list;
 	size_t   count, room;
 	uint64_t uncommitted;
-	uint64_t backwards;	/* events before the one before them */
+	uint64_t backwards;	/* events with a time before that of their predecessor */
 };
 
 /*
- * What brings a trace's events, as tb_cursor_next() does, or a part of them.  There are passes, in
- * each of which it brings the same; @cursor and @view are NULL where one begins.  NULL: all
+ * Read the next event of a trace, as tb_cursor_next() does; the reader may skip events.  At the
+ * beginning of each pass, @cursor and @view are NULL.  All passes must return the same events.
+ * A NULL reader stands for tb_cursor_next().
  */
 typedef int (*bs_event_reader)(void *context, struct tb_cursor *cursor,
 			       struct tb_view *view);
@@ -213,33 +226,33 @@ static inline int bs_read_event(bs_event_reader next, void *context, struct tb_c
 {
 	int result = next ? next(context, cursor, view) : tb_cursor_next(cursor, view);
 
-	/* damage ends it as its end does, and is told of by who opened the trace */
+	/* damage ends the pass like the end of the trace; the opener of the trace reports it */
 	return result == -EBADMSG ? 0 : result;
 }
 
-/* Is it shown at all? */
+/* Return whether the source shows @view */
 bool bs_is_shown(const struct tb_view *view);
 enum bs_kind bs_kind_of(const struct tb_view *view);
-/* The stream of an event; NULL: there is none yet */
+/* NULL: the stream does not exist yet */
 struct bs_stream *bs_stream_find(struct bs_streams *streams, enum bs_kind kind,
 				 uint32_t cpu);
 /*
- * Pass over @trace: which streams there are, and their losses.  @now: nothing is before
- * Return: 0, -ENOMEM, what @next returned.
+ * Read @trace once, to find its streams and their losses.  Times before @now count as @now.
+ * Return: 0, -ENOMEM, or the error of @next.
  */
 int bs_streams_scan(struct bs_streams *streams, struct tb_trace *trace,
 		    uint64_t now, bs_event_reader next, void *context);
-/* As if nothing had been told yet */
+/* Forget losses and positions, but keep the streams */
 void bs_streams_reset(struct bs_streams *streams);
 void bs_streams_free(struct bs_streams *streams);
 
 /* ---- messages.c ---- */
 
 /**
- * struct bs_file - a file whose damage is an error, after all that could be read of it
- * @name: for errors
- * @left: iterators over its recordings that have not ended yet: the last one tells
- * @fault: what is wrong, if @faulty
+ * struct bs_file - a file; its last iterator reports damage, after all readable events
+ * @name: for error messages
+ * @open_iterators: iterators over the file's recordings that have not reached their end
+ * @fault: the first damage, if @faulty
  */
 struct bs_file {
 	char        *name;
@@ -249,12 +262,13 @@ struct bs_file {
 };
 
 /**
- * struct bs_port - an output port: a recording
- * @trace: with the recording selected
- * @next, @context: which part of it
- * @file: NULL: damage is no error, whoever runs the graph asks for it
- * @fault: out: the damaged block met, if @faulty
- * @uncommitted, @backwards: out: events that were not finished; that were before the one before
+ * struct bs_port - an output port, which passes on one recording
+ * @trace: a trace with the recording selected
+ * @next, @context: the reader of the recording's events
+ * @file: if NULL, the iterator reports no damage; the caller of the graph reads @fault
+ * @fault: out: the damaged block, if @faulty
+ * @uncommitted: out: number of unfinished events
+ * @backwards: out: number of events with a time before that of their predecessor
  */
 struct bs_port {
 	struct tb_trace *trace;
@@ -272,22 +286,27 @@ struct bs_messages;
 struct bs_messages *bs_messages_create(bt_self_component *component,
 				       bt_self_message_iterator *iterator);
 void bs_messages_free(struct bs_messages *messages);
-/* Go on with @trace, which stays until it is unloaded; 0, -ENOMEM, what @next returned */
+/*
+ * Continue with the events of @trace.  The caller keeps @trace open until bs_messages_unload().
+ * Return: 0, -ENOMEM, or the error of @next.
+ */
 int bs_messages_load(struct bs_messages *messages, struct tb_trace *trace,
 		     bs_event_reader next, void *context);
 void bs_messages_unload(struct bs_messages *messages);
-/* What is loaded has been passed on, and nothing else was until @ns: the next message says so.
- * 0, -ENOMEM */
+/*
+ * Queue a message that no more events come up to @ns.  The caller has passed on all events that
+ * are loaded.  Return: 0, -ENOMEM.
+ */
 int bs_messages_add_inactivity(struct bs_messages *messages, uint64_t ns);
-/* No more will be loaded: streams end after this one */
+/* End the streams after the loaded trace: the caller loads no other */
 void bs_messages_finish(struct bs_messages *messages);
-/* Begin anew with the next load */
+/* Begin anew with the next bs_messages_load() */
 void bs_messages_rewind(struct bs_messages *messages);
-/* Return: 1: there are @count; 0: all of what is loaded; -ENOMEM, what @next returned */
+/* Return: 1: @array has @count messages; 0: the loaded trace has ended; -ENOMEM, error of @next */
 int bs_messages_next(struct bs_messages *messages,
 		     bt_message_array_const array, uint64_t capacity,
 		     uint64_t *count);
-/* What has come of it; the damaged block met, NULL if none */
+/* Set the results in @port.  Return the damage that ended the pass, or NULL */
 const struct tb_error *bs_messages_result(const struct bs_messages *messages,
 					  struct bs_port *port);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which streams there are, and where something is missing in them.
+ * Find the streams of a recording, and the losses in each.
  *
- * Babeltrace takes messages in order of time, and what CTF can say of missing events is that they
- * were between the end of one packet and that of the next.  So when the first of them went
- * missing must be known before any later event is passed on: a pass over the trace finds out.
+ * Babeltrace requires messages in order of time, and CTF shows losses between the ends of two
+ * packets only.  So the iterator must know a loss's first time before it passes on any later
+ * event.  A pass over the trace collects these times.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 bool bs_is_shown(const struct tb_view *view)
 {
-	/* what is in chunks and patches comes by as records */
+	/* the cursor returns the records in chunks and patches one by one */
 	return view->kind != TB_VIEW_EVENT ||
 	       (view->id != TB_EV_CHUNK && view->id != TB_EV_PATCH);
 }
@@ -30,7 +30,7 @@ struct bs_stream *bs_stream_find(struct bs_streams *streams, enum bs_kind kind,
 {
 	size_t i;
 
-	/* mostly, stream n is CPU n's */
+	/* stream n often belongs to CPU n */
 	if (kind == BS_CPU && cpu < streams->count &&
 	    streams->list[cpu].kind == kind && streams->list[cpu].cpu == cpu)
 		return &streams->list[cpu];
@@ -89,8 +89,8 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 }
 
 /*
- * A loss that comes by at @now.  A CPU's is after its last event, of which the stream knows;
- * programs' losses may begin anywhere before, and are put in order at the end.
+ * Add the loss that the cursor returned at @now.  A CPU's loss begins after the last event of its
+ * stream.  A loss of programs may begin at any time after @start; join_losses() sorts them.
  */
 static int record_loss(struct bs_stream *stream, const struct tb_trace *trace,
 		       const struct tb_view *view, uint64_t now, uint64_t start)
@@ -100,7 +100,7 @@ static int record_loss(struct bs_stream *stream, const struct tb_trace *trace,
 	uint64_t count = view->lost.overwritten + view->lost.dropped;
 
 	if (view->kind == TB_VIEW_USER_LOST) {
-		/* perhaps none of this recording: no message can say so */
+		/* this recording may have lost nothing; no message can express that */
 		if (view->user->flags & TB_USER_AT_MOST)
 			return 0;
 		count = view->user->lost;
@@ -123,7 +123,7 @@ static int compare_losses(const void *a, const void *b)
 	return first->first < second->first ? -1 : first->first > second->first;
 }
 
-/* Those that overlap are one: messages of a stream must not */
+/* Sort and join losses that overlap: the messages of a stream must be in order of time */
 static void join_losses(struct bs_stream *stream)
 {
 	struct bs_loss *losses = stream->losses, *before;

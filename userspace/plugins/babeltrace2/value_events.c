@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that no format of the kernel describes, as lists of values with names: control events,
- * losses, what programs write, and events that are not what their format says.
+ * Events that no format of the kernel describes, as lists of named values: control events, losses,
+ * records of programs, and events with a payload that is shorter than its format.
  *
- * The list is made first; a class is a list's names and types, its signature.  So what programs
- * write has a class for each set of arguments, as if somebody had declared them.  A program may
- * give each event another argument: beyond a number of signatures arguments become one text.
+ * The names and types of a list are its signature.  Each signature has a class, so each set of
+ * arguments in programs' records has one.  A program may use another set in each record: if there
+ * are BS_SIGNATURES classes, further arguments become one text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +34,13 @@ struct bs_value {
 		int64_t  s64;
 		double   f64;
 	} number;
-	const void *data;	/* of texts, bytes, addresses */
-	size_t      length;	/* in bytes; addresses: how many */
+	const void *data;	/* of texts, bytes and addresses */
+	size_t      length;	/* in bytes; number of addresses */
 };
 
 /**
  * struct bs_values - an event as values
- * @args: from which on they are arguments
+ * @args: index of the first argument of a record
  */
 struct bs_values {
 	const char *system;
@@ -58,14 +58,14 @@ struct bs_values *bs_values_alloc(void)
 	return malloc(sizeof(struct bs_values));
 }
 
-/* ---- making the list ---- */
+/* ---- collecting values ---- */
 
 static struct bs_value *add_value(struct bs_values *values, const char *name,
 				  enum bs_type type)
 {
 	struct bs_value *value;
 
-	/* what programs write cannot be more; be sure all the same */
+	/* records cannot have more values; do not rely on it */
 	if (values->count == VALUES_MAX)
 		values->count--;
 	value = &values->list[values->count++];
@@ -96,7 +96,7 @@ static void add_text(struct bs_values *values, const char *name,
 	add_data(values, name, VALUE_TEXT, text, strlen(text));
 }
 
-/* "this, that" of bits; @name says what a bit means */
+/* Add the names of the set bits as a text, with commas; @name_of returns the name of a bit */
 static void add_bits(struct bs_values *values, const char *name, uint32_t bits,
 		     const char *(*name_of)(unsigned int bit))
 {
@@ -165,7 +165,7 @@ static void add_control(struct bs_values *values, const struct tb_trace *trace,
 	}
 }
 
-/* ---- what programs write ---- */
+/* ---- records of programs ---- */
 
 static const char *get_doubt_name(unsigned int bit)
 {
@@ -286,7 +286,7 @@ static void collect_values(struct bs_values *values, const struct tb_trace *trac
 	}
 }
 
-/* "size=512 path=/index", where there are too many signatures */
+/* Replace the arguments by one text such as "size=512 path=/index" */
 static void join_args(struct bs_values *values)
 {
 	size_t used = 0, i;
@@ -322,7 +322,7 @@ static void join_args(struct bs_values *values)
 
 /* ---- classes ---- */
 
-/* false: it is too long */
+/* false: the signature is too long */
 static bool write_signature(struct bs_values *values, enum bs_kind kind)
 {
 	char *text = values->signature;
