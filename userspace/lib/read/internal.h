@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "lib/array.h"
 #include "lib/bisect.h"
 #include "lib/hash.h"
 #include "tracebuf.h"
@@ -231,9 +232,6 @@ static inline const struct tb_block *tb_block_at(const struct tb_trace *trace,
 __attribute__((format(printf, 4, 5)))
 int tb_error_set(struct tb_error *error, int code, uint64_t offset,
 		 const char *text, ...);
-
-/* error.c: make room for one more item at the end of an array; -ENOMEM */
-int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
 
 /* tree.c: the number stored for @key, or NULL */
 uint32_t *tb_tree_find(const struct tb_tree *tree, struct tb_key key);

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plugin.h"
+#include "lib/array.h"
 
 struct input {
 	struct bs_file **files;
-	size_t nr_files;
+	size_t nr_files, room_files;
 	struct bs_port **ports;
-	size_t nr_ports;
+	size_t nr_ports, room_ports;
 };
 
 static void free_input(struct input *input)
@@ -35,22 +36,11 @@ static void free_input(struct input *input)
 	free(input);
 }
 
-/* Enlarge @list for one more pointer */
-static bool grow(void *list, size_t count)
-{
-	void **lists = list, *grown;
-
-	grown = realloc(*lists, (count + 1) * sizeof(void *));
-	if (grown)
-		*lists = grown;
-	return grown;
-}
-
 static struct bs_file *add_file(struct input *input, const char *name)
 {
 	struct bs_file *file;
 
-	if (!grow(&input->files, input->nr_files))
+	if (tb_array_grow(&input->files, &input->room_files, input->nr_files, sizeof(file)))
 		return NULL;
 	file = calloc(1, sizeof(*file));
 	if (!file)
@@ -88,7 +78,8 @@ static int add_ports(struct input *input, const char *name, char *text,
 		return -ENOMEM;
 	for (i = 0; i < recordings; i++) {
 		port = calloc(1, sizeof(*port));
-		if (!port || !grow(&input->ports, input->nr_ports)) {
+		if (!port || tb_array_grow(&input->ports, &input->room_ports, input->nr_ports,
+					   sizeof(port))) {
 			free(port);
 			return -ENOMEM;
 		}
@@ -102,7 +93,7 @@ static int add_ports(struct input *input, const char *name, char *text,
 		recordings = tb_trace_recordings(port->trace);
 		result = tb_trace_select(port->trace, i);
 		if (result < 0) {
-			snprintf(text, size, "%s has changed while it was read",
+			snprintf(text, size, "%s changed while the source read it",
 				 name);
 			return result;
 		}
@@ -125,7 +116,7 @@ static int open_input(const bt_value *params, struct input **out, char *text,
 								"inputs") : NULL;
 	if (!inputs || !bt_value_is_array(inputs) ||
 	    bt_value_array_is_empty(inputs)) {
-		snprintf(text, size, "the parameter 'inputs' is wanted: an array of the names of tracebuf's files");
+		snprintf(text, size, "the parameter 'inputs' must be an array of file names");
 		return -EINVAL;
 	}
 	input = calloc(1, sizeof(*input));
@@ -137,7 +128,7 @@ static int open_input(const bt_value *params, struct input **out, char *text,
 			result = add_ports(input, bt_value_string_get(one), text,
 					   size);
 		} else {
-			snprintf(text, size, "the parameter 'inputs' has something in it that is no text");
+			snprintf(text, size, "each element of 'inputs' must be a file name");
 			result = -EINVAL;
 		}
 	}
@@ -173,7 +164,7 @@ input_initialize(bt_self_component_source *self,
 		if (bt_self_component_source_add_output_port(self, name,
 						input->ports[i], NULL)) {
 			free_input(input);
-			snprintf(text, sizeof(text), "a port could not be made");
+			snprintf(text, sizeof(text), "cannot create an output port");
 			result = -ENOMEM;
 		}
 	}

@@ -85,7 +85,7 @@ static void append_fault(const struct bs_file *file, bt_self_message_iterator *s
 			"%s: %s", file->name, file->fault.text);
 	else
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
-			"%s: at byte %" PRIu64 ": %s; what could be read has been passed on",
+			"%s: at byte %" PRIu64 ": %s; all readable events come before this error",
 			file->name, file->fault.offset, file->fault.text);
 }
 

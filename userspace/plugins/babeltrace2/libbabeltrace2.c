@@ -24,14 +24,15 @@ int bs_library_load(char *error, size_t size)
 
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
-		snprintf(error, size, "CTF is written by Babeltrace 2, whose library is not here (Debian: apt install libbabeltrace2-0): %s",
+		snprintf(error, size,
+			 "CTF export needs libbabeltrace2 (Debian: apt install libbabeltrace2-0): %s",
 			 dlerror());
 		return -ENOENT;
 	}
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		call = dlsym(library, names[i]);
 		if (!call) {
-			snprintf(error, size, "Babeltrace's library here (%s) has no %s: version 2.0 or newer is wanted",
+			snprintf(error, size, "%s has no %s: install Babeltrace 2.0 or newer",
 				 LIBRARY, names[i]);
 			dlclose(library);
 			return -ENOENT;

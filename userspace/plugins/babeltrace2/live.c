@@ -82,8 +82,8 @@ static struct tb_device *open_device(const struct live_source *source,
 	}
 	result = source->provider ? tb_device_attach(device, source->provider) : 0;
 	if (result == -ENOENT || result == -EINVAL)
-		snprintf(text, size, "there is no provider '%s' ('tracebuf provider list' shows those there are)",
-			 name);
+		snprintf(text, size,
+			 "there is no provider '%s'; 'tracebuf provider list' lists them", name);
 	else if (result < 0)
 		snprintf(text, size, "provider '%s': %s", name,
 			 strerror(-result));
@@ -95,7 +95,7 @@ static struct tb_device *open_device(const struct live_source *source,
 	}
 	if (!result && (query.state == TB_STATE_IDLE ||
 			query.mode != TB_MODE_STREAMING)) {
-		snprintf(text, size, "provider '%s' %s: live reading wants a recording in streaming mode ('tracebuf start')",
+		snprintf(text, size, "provider '%s' %s: record in streaming mode ('tracebuf start')",
 			 name, query.state == TB_STATE_IDLE ?
 			 "has recorded nothing yet" : "records in another mode");
 		result = -EINVAL;
@@ -114,7 +114,7 @@ live_initialize(bt_self_component_source *self,
 	bt_self_component *component =
 		bt_self_component_source_as_self_component(self);
 	struct live_source *source = calloc(1, sizeof(*source));
-	char text[512] = "the parameters 'device' and 'provider' are texts";
+	char text[512] = "the parameters 'device' and 'provider' must be strings";
 	struct tb_device *device = NULL;
 	bool fine;
 
@@ -170,7 +170,7 @@ static int map_device(struct live_iterator *iterator,
 	if (!result)
 		result = live_create_rings(&iterator->live, query.nr_cpus);
 	if (result < 0) {
-		snprintf(text, size, "the buffers cannot be mapped: %s",
+		snprintf(text, size, "cannot map the buffers: %s",
 			 strerror(-result));
 		return result;
 	}
@@ -371,7 +371,7 @@ live_iterator_next(bt_self_message_iterator *self,
 	if (result == -ENOMEM)
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
-		"reading failed: %s", result == -EBUSY ?
+		"cannot read the recording: %s", result == -EBUSY ?
 		"another program reads this provider's recording" :
 		strerror(-result));
 	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;

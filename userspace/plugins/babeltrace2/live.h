@@ -2,7 +2,7 @@
 /*
  * The interface between the files of source.tracebuf.live.
  *
- *	live.c               the component, the iterator, reading the rings
+ *	live.c              the component, the iterator, reading the rings
  *	live_recording.c    the blocks of the recording, and the positions of readers in it
  */
 #ifndef TB_BABELTRACE_LIVE_H

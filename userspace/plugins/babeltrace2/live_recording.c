@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "live.h"
+#include "lib/array.h"
 
 #define HISTORY_BYTES	(16u << 20)	/* limit for blocks with chunks of programs */
 
@@ -37,7 +38,7 @@ static struct live_writer *get_writer(struct live_recording *live,
 				      const struct tb_user *user)
 {
 	struct live_writer *writer;
-	size_t i, room;
+	size_t i;
 
 	for (i = 0; i < live->nr_writers; i++) {
 		writer = &live->writers[i];
@@ -45,14 +46,8 @@ static struct live_writer *get_writer(struct live_recording *live,
 		    writer->id == user->writer_id)
 			return writer;
 	}
-	if (live->nr_writers == live->room_writers) {
-		room = live->room_writers ? 2 * live->room_writers : 64;
-		writer = realloc(live->writers, room * sizeof(*writer));
-		if (!writer)
-			return NULL;
-		live->writers = writer;
-		live->room_writers = room;
-	}
+	if (tb_array_grow(&live->writers, &live->room_writers, live->nr_writers, sizeof(*writer)))
+		return NULL;
 	writer = &live->writers[live->nr_writers++];
 	*writer = (struct live_writer){
 		.producer = user->producer, .id = user->writer_id,
@@ -170,14 +165,9 @@ int live_add_block(struct live_recording *live, const struct tb_block *block)
 		live->image = grown;
 		live->room = room;
 	}
-	if (live->nr_blocks == live->room_blocks) {
-		room = live->room_blocks ? 2 * live->room_blocks : 256;
-		grown = realloc(live->blocks, room * sizeof(*live->blocks));
-		if (!grown)
-			return -ENOMEM;
-		live->blocks = grown;
-		live->room_blocks = room;
-	}
+	if (tb_array_grow(&live->blocks, &live->room_blocks, live->nr_blocks,
+			  sizeof(*live->blocks)))
+		return -ENOMEM;
 	memcpy(live->image + live->used, block, bytes);
 	live->blocks[live->nr_blocks] = (struct live_block){
 		.offset = live->used, .bytes = bytes,

@@ -6,13 +6,13 @@
 
 BT_PLUGIN_MODULE();
 BT_PLUGIN(tracebuf);
-BT_PLUGIN_DESCRIPTION("tracebuf's recordings: files, and what is being recorded");
+BT_PLUGIN_DESCRIPTION("Read recordings of tracebuf, from files and live");
 BT_PLUGIN_LICENSE("GPL-2.0-only");
 
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(input, bs_iterator_next);
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(input, "Read files of tracebuf");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(input, "Read recordings of tracebuf from files");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(input,
-	"Parameters: inputs=[\"FILE\", ...]. A port for each recording in them. See docs/babeltrace.md of tracebuf.");
+	"Parameters: inputs=[\"FILE\", ...]. Each recording in them has a port. See docs/babeltrace.md of tracebuf.");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(input, input_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(input, input_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(input, input_query);
@@ -25,9 +25,9 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(i
 
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(live, live_iterator_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(live,
-	"Read what tracebuf is recording on this machine");
+	"Read a recording of tracebuf on this machine while it grows");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(live,
-	"Parameters, both optional: device=\"/dev/tracebuf\", provider=\"kernel\". Ends when the recording is stopped. See docs/babeltrace.md of tracebuf.");
+	"Parameters, both optional: device=\"/dev/tracebuf\", provider=\"kernel\". Ends when the recording stops. See docs/babeltrace.md of tracebuf.");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(live, live_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(live, live_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(live,

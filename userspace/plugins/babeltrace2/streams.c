@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "source.h"
+#include "lib/array.h"
 
 bool bs_is_shown(const struct tb_view *view)
 {
@@ -44,39 +45,24 @@ struct bs_stream *bs_stream_find(struct bs_streams *streams, enum bs_kind kind,
 static struct bs_stream *add_stream(struct bs_streams *streams,
 				    enum bs_kind kind, uint32_t cpu)
 {
-	struct bs_stream *grown;
-	size_t room;
+	struct bs_stream *stream;
 
-	if (streams->count == streams->room) {
-		room = streams->room ? 2 * streams->room : 16;
-		grown = realloc(streams->list, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		streams->list = grown;
-		streams->room = room;
-	}
-	grown = &streams->list[streams->count++];
-	memset(grown, 0, sizeof(*grown));
-	grown->kind = kind;
-	grown->cpu = kind == BS_CPU ? cpu : 0;
-	grown->first = UINT64_MAX;
-	return grown;
+	if (tb_array_grow(&streams->list, &streams->room, streams->count, sizeof(*stream)))
+		return NULL;
+	stream = &streams->list[streams->count++];
+	memset(stream, 0, sizeof(*stream));
+	stream->kind = kind;
+	stream->cpu = kind == BS_CPU ? cpu : 0;
+	stream->first = UINT64_MAX;
+	return stream;
 }
 
 static int add_loss(struct bs_stream *stream, uint64_t first, uint64_t last,
 		    uint64_t count)
 {
-	struct bs_loss *grown;
-	size_t room;
-
-	if (stream->nr_losses == stream->room_losses) {
-		room = stream->room_losses ? 2 * stream->room_losses : 16;
-		grown = realloc(stream->losses, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		stream->losses = grown;
-		stream->room_losses = room;
-	}
+	if (tb_array_grow(&stream->losses, &stream->room_losses, stream->nr_losses,
+			  sizeof(*stream->losses)))
+		return -ENOMEM;
 	stream->losses[stream->nr_losses++] = (struct bs_loss){
 		.first = first, .last = last, .count = count,
 	};

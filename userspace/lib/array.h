@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Arrays that grow.
+ */
+#ifndef TRACEBUF_ARRAY_H
+#define TRACEBUF_ARRAY_H
+
+#include <stddef.h>
+
+/* error.c: make room for one more item at the end of an array; -ENOMEM */
+int tb_array_grow(void *array, size_t *room, size_t count, size_t size);
+
+#endif /* TRACEBUF_ARRAY_H */
