@@ -205,7 +205,7 @@ static void symbolic(void)
 
 	fx_init(&fx, 12, 0);
 	fx_describe_print(&fx, 200, 0, "test", "named", fields, 2,
-		"\"%s %s\", __print_symbolic(REC->kind, { -2, \"minus two\" }, { 0x10UL, \"sixteen\" }, { -3000000000, \"too small\" }), __print_symbolic(REC->half, { 1, \"one\" }, { SOMETHING, \"other\" })");
+		"\"%s %s\", __print_symbolic(REC->kinds, { 1, \"another field\" }), __print_symbolic(REC->kind, { -2, \"minus two\" }, { 0x10UL, \"sixteen\" }, { -3000000000, \"too small\" }), __print_symbolic(REC->half, { 1, \"one\" }, { SOMETHING, \"other\" })");
 	fx_open(&fx, 0, 1000, 1, NULL);
 	fx_composite(&fx, 0, 200, 1010, 1, values, sizeof(values));
 	fx_close(&fx, 0);

@@ -273,10 +273,11 @@ size_t bs_labels_parse(const char *print, const char *field,
 
 	while ((at = strstr(at, call))) {
 		at = skip_space(at + sizeof(call) - 1);
-		if (strncmp(at, "REC->", 5) || strncmp(at + 5, field, length))
+		if (strncmp(at, "REC->", 5) || strncmp(at + 5, field, length) ||
+		    !expect_char(at + 5 + length, ','))
 			continue;
 		at = expect_char(at + 5 + length, ',');
-		for (count = 0; at && count < room; count++) {
+		for (count = 0; count < room; count++) {
 			at = parse_label(at, &labels[count]);
 			if (!at)
 				break;
@@ -284,6 +285,8 @@ size_t bs_labels_parse(const char *print, const char *field,
 			if (*at == ')')
 				return count + 1;
 			at = expect_char(at, ',');
+			if (!at)
+				break;
 		}
 		return 0;	/* half a list would be wrong */
 	}

@@ -308,6 +308,17 @@ struct bs_class *bs_class_create(struct bs_model *model, enum bs_kind kind,
 	return class;
 }
 
+void bs_class_remove_last(struct bs_model *model)
+{
+	struct bs_class *class = model->classes;
+
+	model->classes = class->next;
+	bt_event_class_put_ref(class->class);
+	free(class->signature);
+	free(class->fields);
+	free(class);
+}
+
 static struct bs_class *create_format_class(struct bs_model *model,
 					    const struct tb_trace *trace,
 					    enum bs_kind kind,
@@ -323,8 +334,10 @@ static struct bs_class *create_format_class(struct bs_model *model,
 	class->extras = extras;
 	if (((uint32_t)extras &&
 	     !set_counters_context(model, trace, class, (uint32_t)extras)) ||
-	    !set_payload_class(model, trace, format, class))
+	    !set_payload_class(model, trace, format, class)) {
+		bs_class_remove_last(model);
 		return NULL;
+	}
 	return class;
 }
 

@@ -276,6 +276,7 @@ struct bs_model *bs_model_create(bt_self_component *component,
 
 	if (!model)
 		return NULL;
+	model->secret = tb_secret();
 	model->by_format = calloc(BS_EVENT_IDS, sizeof(*model->by_format));
 	model->values = bs_values_alloc();
 	model->trace_class = bt_trace_class_create(component);
@@ -296,18 +297,12 @@ struct bs_model *bs_model_create(bt_self_component *component,
 
 void bs_model_free(struct bs_model *model)
 {
-	struct bs_class *class;
 	enum bs_kind kind;
 
 	if (!model)
 		return;
-	while ((class = model->classes)) {
-		model->classes = class->next;
-		bt_event_class_put_ref(class->class);
-		free(class->signature);
-		free(class->fields);
-		free(class);
-	}
+	while (model->classes)
+		bs_class_remove_last(model);
 	bt_trace_put_ref(model->trace);
 	for (kind = 0; kind < BS_KINDS; kind++)
 		bt_stream_class_put_ref(model->stream_classes[kind]);

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
+#include "lib/hash.h"
 #include "tracebuf.h"
 #ifdef BS_LOAD_LIBRARY
 #include "babeltrace2_functions.h"
@@ -72,6 +73,7 @@ struct bs_model {
 	struct bs_class **by_format;
 	struct bs_class *classes;
 	struct bs_class *by_signature[BS_SIGNATURES];
+	struct tb_secret secret;
 	unsigned int     signatures;
 	struct bs_values *values;
 };
@@ -175,6 +177,8 @@ struct bs_values *bs_values_alloc(void);
 /* Create a class and add it to the model.  NULL: no memory */
 struct bs_class *bs_class_create(struct bs_model *model, enum bs_kind kind,
 				 const char *system, const char *name);
+/* Free the class that was added last */
+void bs_class_remove_last(struct bs_model *model);
 
 /* ---- streams.c ---- */
 

@@ -339,21 +339,22 @@ static bool write_signature(struct bs_values *values, enum bs_kind kind)
 	return used < SIGNATURE_MAX;
 }
 
-static unsigned int hash_text(const char *text)
+/* The chain of classes with this signature */
+static struct bs_class **find_chain(struct bs_model *model, const char *signature)
 {
-	uint32_t value = 2166136261u;
+	uint64_t hash = 0;
 
-	while (*text)
-		value = (value ^ (unsigned char)*text++) * 16777619u;
-	return value % BS_SIGNATURES;
+	while (*signature)
+		hash = tb_hash(&model->secret, hash ^ (unsigned char)*signature++);
+	return &model->by_signature[(hash >> 32) % BS_SIGNATURES];
 }
 
-static struct bs_class *find_class(const struct bs_model *model)
+static struct bs_class *find_class(struct bs_model *model)
 {
 	const char *signature = model->values->signature;
 	struct bs_class *class;
 
-	class = model->by_signature[hash_text(signature)];
+	class = *find_chain(model, signature);
 	while (class && strcmp(class->signature, signature))
 		class = class->peer;
 	return class;
@@ -440,9 +441,11 @@ const struct bs_class *bs_values_get_class(struct bs_model *model,
 	if (!class)
 		return NULL;
 	class->signature = strdup(values->signature);
-	if (!class->signature || !set_payload_class(model, class))
+	if (!class->signature || !set_payload_class(model, class)) {
+		bs_class_remove_last(model);
 		return NULL;
-	chain = &model->by_signature[hash_text(class->signature)];
+	}
+	chain = find_chain(model, class->signature);
 	class->peer = *chain;
 	*chain = class;
 	model->signatures++;
