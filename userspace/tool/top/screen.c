@@ -404,7 +404,7 @@ static int sample(struct screen *screen)
 
 static int watch(struct screen *screen, uint32_t rounds)
 {
-	uint64_t begun = monotonic_ns(), now, due;
+	uint64_t begun = monotonic_ns(), now, due, until;
 	uint32_t shown = 0;
 	int result = 0;
 
@@ -414,8 +414,9 @@ static int watch(struct screen *screen, uint32_t rounds)
 	       !hung_up(screen, screen->source->ended ? LOOK_NS / 1000000 : 0)) {
 		due = begun + (uint64_t)(screen->look->interval * 1e9);
 		now = monotonic_ns();
-		result = top_source_read(screen->source,
-					 due < now + LOOK_NS ? due : now + LOOK_NS);
+		/* an interval that is over lasts until there is something to sample */
+		until = due > now && due < now + LOOK_NS ? due : now + LOOK_NS;
+		result = top_source_read(screen->source, until);
 		if (result < 0)
 			break;
 		if (handle_keys(screen))
