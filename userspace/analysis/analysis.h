@@ -23,9 +23,9 @@
  * report.h turns the results into sections, for text, JSON and the page.
  *
  * All times are ns of the clock @base of the options (CLOCK_MONOTONIC).  Pointers are valid until
- * analysis_free(); the objects change with the next event.  No function prints; failures are
- * -errno.  Memory is proportional to the number of tasks (see options.ended), handlers, system
- * calls, devices, CPUs and losses, not to the length of the trace.
+ * analysis_free(), or with options.ended until the next event, and the objects change with it.
+ * No function prints; failures are -errno.  Memory is proportional to the number of tasks (see
+ * options.ended), handlers, system calls, devices, CPUs and losses, not to the length of the trace.
  *
  * The engine does not guess.  Where events of a CPU are missing, it is unknown what ran there until
  * the next switch; any task that waits or sleeps at that time may have run there.  So whatever
@@ -46,8 +46,9 @@ struct analysis;
 /**
  * struct analysis_options - zero: the default
  * @worst: number of worst cases that are kept of each kind (10)
- * @ended: of the tasks that have ended keep this many with the most time on CPUs, in waits for a
- *	CPU, and blocked; analysis_rest() has the sums of the others.  0: keep all
+ * @ended: of the tasks that have ended keep at least this many with the most time on CPUs, this
+ *	many with the longest waits for a CPU, and this many that were blocked for longest;
+ *	analysis_rest() has the sums of the others.  0: keep all
  * @one_cpu, @cpu: count only what ended on this CPU
  * @thread: returns true for a thread that counts.  Its arguments are @context and the cursor that
  *	knows the thread; NULL: all threads count
@@ -197,7 +198,7 @@ static inline bool analysis_has(const struct analysis *a, enum analysis_need nee
  * @tgid: its process, 0 if unknown
  * @comm: its last name; "<...>" if unknown
  * @cgroup: the cgroup that it was in last; 0: unknown
- * @index: number of the task
+ * @index: number of the task, with those that are not kept
  * @tasks: 1; of analysis_rest(): number of tasks that ran
  * @ended: it has exited
  * @share_ns: its time on CPUs within total.known_ns; valid after analysis_end() with @whole
@@ -224,8 +225,8 @@ struct analysis_task {
 /** analysis_task_series - how long @task was on CPUs in bucket number @bucket; ns */
 uint64_t analysis_task_series(const struct analysis_task *task, unsigned int bucket);
 
-/** analysis_task - task number @index, in the order of appearance; NULL beyond the last.  The idle
- *  tasks, tid 0, are not among them. */
+/** analysis_task - number @index of the kept tasks, in the order of appearance; NULL: there are
+ *  fewer.  The idle tasks, tid 0, are not among them. */
 const struct analysis_task *analysis_task(const struct analysis *a,
 					  unsigned int index);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ended tasks: a machine that starts many processes has hundreds of thousands of them, of which a
- * report shows a few.  With options.ended only those are kept that a report can show; the others
- * are summed up by cgroup.
+ * report shows a few.  With options.ended the analysis keeps only those that a report can show, and
+ * sums up the others by cgroup.
  *
- * The times of an ended task no longer change, so the ones with the most time are known.  Tasks
- * are removed when their number has doubled: each is looked at O(log n) times.
+ * The times of an ended task no longer change, so the ones with the most time are known.
+ * ended_remove() visits all tasks, so it runs only after as many tasks have ended as it kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -173,6 +173,6 @@ int ended_remove(struct analysis *a)
 	}
 	a->tasks.count = kept;
 	a->ended = ended;
-	a->ended_limit = 2 * ended + ENDED_MIN;
+	a->ended_limit = ended + kept + ENDED_MIN;
 	return result;
 }

@@ -26,7 +26,7 @@
 #define STATE_RUNNABLE_MASK	0xff	/* prev_state has none of these: the task is runnable */
 #define STATE_BLOCKED		0x02
 
-/* Number of ended tasks from which on some are removed */
+/* ended_remove() runs only with more ended tasks than this */
 #define ENDED_MIN		4096
 
 /* struct task.last_cpu, queued_on: no CPU */
@@ -115,7 +115,7 @@ struct loss {
 	struct loss *next;
 };
 
-/* Items in the order of appearance; they never move and are never removed */
+/* Items in the order of appearance; they never move, and only ended.c removes some */
 struct listed {
 	void **list;
 	size_t count;
@@ -157,7 +157,7 @@ struct analysis {
 	struct map threads;		/* struct task by tid */
 	struct listed tasks;
 	uint32_t nr_tasks;		/* with those that were removed */
-	size_t   ended, ended_limit;	/* number of ended tasks in the list; remove some from here on */
+	size_t   ended, ended_limit;	/* ended tasks; ended_remove() runs if there are more */
 	struct map rest_of;		/* sums of removed tasks, struct task by cgroup */
 	struct listed rest;
 	struct cpu_state **cpus;
@@ -217,7 +217,8 @@ void stat_add(struct analysis_stat *stat, uint64_t value);
 /* tasks.c */
 /* The task with number @tid now; NULL: no memory, or @tid is 0 */
 struct task *task_of(struct analysis *a, uint32_t tid);
-/* The task that had number @tid last: a waker may have exited since */
+/* The task that had number @tid last: a waker may have exited since.  If ended.c has removed it, a
+ * new task with its last name */
 struct task *waker_of(struct analysis *a, uint32_t tid);
 void tasks_run(struct analysis *a, const struct slice *slice);
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);

@@ -17,7 +17,7 @@ static void set_secret(struct map *map)
 /* The slot where the search for @key begins; there are 2^n slots */
 static size_t home_of(const struct map *map, uint64_t key)
 {
-	return (size_t)(tb_hash(&map->secret, key) >> 32) & (map->nr_slots - 1);
+	return tb_hash_slot(&map->secret, key, map->nr_slots);
 }
 
 /* The slot of @key, or the free slot for it */
@@ -44,7 +44,7 @@ static size_t pack(struct map_entry *entries, size_t count)
 	return kept;
 }
 
-/* Make room for another entry: where some were removed, else in twice as much memory */
+/* Pack the entries, and double their room if more than half remain */
 static int make_room(struct map *map)
 {
 	size_t room = map->room ? map->room : ROOM_MIN, i;

@@ -21,7 +21,7 @@
 
 /**
  * struct why - the lines of a trace, and the tree
- * @index: nodes by parent, cause and who; 0: none
+ * @index: nodes by parent, cause and @who; 0: none
  * @stretch, @context: from why_watch(), or NULL
  */
 struct why {

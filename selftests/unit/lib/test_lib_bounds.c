@@ -126,14 +126,15 @@ static void read_all(struct tb_trace *open, uint64_t *events)
 	} while (tb_trace_next_recording(open) == 1);
 }
 
-/* Threads with numbers that would collide in the table without its secret */
+/* Threads with numbers that would collide in the table if its secret were a constant */
 static void make_threads(struct fx *fx, unsigned int count)
 {
-	const struct tb_secret none = { .times = 1 };
+	const uint64_t zero[2] = { 0 };
+	const struct tb_secret none = tb_secret_of(zero);
 	uint32_t tid;
 
 	for (tid = 1; count > 0; tid++) {
-		if ((tb_hash(&none, tid) >> 32 & 0x7fff) >= 16)
+		if (tb_hash_slot(&none, tid, 0x8000) >= 16)
 			continue;
 		fx_thread(fx, tid, tid, 1, TB_THREAD_DUMP, "many");
 		count--;

@@ -59,7 +59,7 @@ static struct stream *new_stream(struct tb_follow *follow)
 /* The slot of the last writer with this key, or the empty slot for it */
 static uint32_t *slot_of(const struct tb_follow *follow, uint64_t key)
 {
-	size_t slot = (size_t)(tb_hash(&follow->secret, key) >> 32) & (follow->nr_slots - 1);
+	size_t slot = tb_hash_slot(&follow->secret, key, follow->nr_slots);
 
 	while (follow->slots[slot] && follow->writers[follow->slots[slot] - 1].key != key)
 		slot = (slot + 1) & (follow->nr_slots - 1);

@@ -20,7 +20,7 @@ struct tb_task_chunk {
 
 static size_t slot_of(const struct tb_tasks *tasks, uint32_t tid)
 {
-	return (size_t)(tb_hash(&tasks->secret, tid) >> 32) & (tasks->nr_slots - 1);
+	return tb_hash_slot(&tasks->secret, tid, tasks->nr_slots);
 }
 
 struct tb_task *tb_tasks_find(const struct tb_tasks *tasks, uint32_t tid)

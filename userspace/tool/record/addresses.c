@@ -108,7 +108,7 @@ static unsigned int functions_in(const struct tb_walk *walk, uint64_t to[FIELDS_
 
 static bool insert(struct set *set, uint64_t address)
 {
-	size_t slot = (size_t)(tb_hash(&set->secret, address) >> 32) & (set->nr_slots - 1);
+	size_t slot = tb_hash_slot(&set->secret, address, set->nr_slots);
 
 	while (set->slots[slot] && set->slots[slot] != address)
 		slot = (slot + 1) & (set->nr_slots - 1);
