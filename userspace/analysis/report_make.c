@@ -312,6 +312,7 @@ static void section_summary(struct report_builder *m)
 	number(m, total->lost);
 }
 
+/* The findings, too, show fewer tasks than REPORT_SERIES_TASKS */
 uint32_t report_ended(unsigned int top)
 {
 	return top && top < REPORT_SERIES_TASKS ? REPORT_SERIES_TASKS : top;

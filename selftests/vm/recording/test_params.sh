@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The module takes each legal parameter and refuses illegal ones with a message, and it can be
-# unloaded whenever no program uses it; "insmod events=..." and "cat" are a complete use. If this fails,
-# the module takes a wrong value in silence, or cannot be unloaded.
+# unloaded whenever no program uses it; "insmod events=..." and "cat" are a complete use. If this
+# fails, the module takes a wrong value in silence, or cannot be unloaded.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317,SC2086

@@ -93,7 +93,7 @@ static int add_ports(struct input *input, const char *name, char *text,
 		recordings = tb_trace_recordings(port->trace);
 		result = tb_trace_select(port->trace, i);
 		if (result < 0) {
-			snprintf(text, size, "%s changed while the source read it",
+			snprintf(text, size, "%s changed while tracebuf read it",
 				 name);
 			return result;
 		}

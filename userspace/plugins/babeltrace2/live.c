@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * source.tracebuf.live: read the recording of a provider while it is recorded.
+ * source.tracebuf.live: read the recording of a provider while the provider records.
  *
- * Every EVERY_NS, the iterator reads the clock, then the number of events that each ring has been
- * asked for.  It flushes and empties the rings.  If all these events have arrived or were lost, it
- * passes on all events up to that time, in order over all CPUs; later events wait for the next
+ * Every EVERY_NS, the iterator reads the clock, then the number of events that writers have begun
+ * in each ring.  It flushes and empties the rings.  If all these events have arrived or were lost,
+ * it passes on all events up to that time, in order over all CPUs; later events wait for the next
  * pass.  A message iterator inactivity message follows, so that a muxer need not wait.
  *
  * libtracebuf reads files.  So the iterator keeps blocks as the image of a file, and opens the
