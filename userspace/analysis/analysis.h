@@ -314,7 +314,7 @@ enum analysis_context {
  * @state: off the CPU: prev_state of sched_switch
  * @woken: the following three are known:
  * @woken_at: when it was woken
- * @waker: the task on the waker's CPU, NULL: it was idle
+ * @waker, @comm: number and name of the thread on the waker's CPU; 0: it was idle
  * @context: if it is not ANALYSIS_FROM_TASK, an interrupt or softirq woke it, not @waker
  *
  * The following are for wake-ups (@begin is @woken_at):
@@ -330,7 +330,8 @@ struct analysis_wait {
 	int64_t  state;
 	bool     woken;
 	uint64_t woken_at;
-	const struct analysis_task *waker;
+	uint32_t waker;
+	char     comm[TB_COMM_LEN + 4];
 	enum analysis_context context;
 	unsigned int nr_instead;
 	struct {

@@ -66,7 +66,6 @@ static void need_referenced(struct analysis *a)
 		for (k = 0; k < a->worst[i].count; k++) {
 			wait = &a->worst[i].list[k];
 			need(wait->task);
-			need(wait->waker);
 			for (instead = 0; instead < wait->nr_instead; instead++)
 				need(wait->instead[instead].task);
 		}

@@ -217,9 +217,6 @@ void stat_add(struct analysis_stat *stat, uint64_t value);
 /* tasks.c */
 /* The task with number @tid now; NULL: no memory, or @tid is 0 */
 struct task *task_of(struct analysis *a, uint32_t tid);
-/* The task that had number @tid last: a waker may have exited since.  If ended.c has removed it, a
- * new task with its last name */
-struct task *waker_of(struct analysis *a, uint32_t tid);
 void tasks_run(struct analysis *a, const struct slice *slice);
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);
 void tasks_free(struct analysis *a);
@@ -230,8 +227,8 @@ int ended_remove(struct analysis *a);
 
 /* waits.c */
 void waits_woken(struct analysis *a, const struct slice *slice);
-/* The context of the waker's CPU */
-enum analysis_context waits_context(const struct slice *wakeup);
+/* Set the members of @wait about the waker */
+void waits_note_waker(struct analysis_wait *wait, const struct slice *wakeup);
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
 
 /* queue.c */

@@ -29,7 +29,8 @@ static const char *context_name(enum analysis_context context)
 static void cells_waker(struct report_builder *m, const struct analysis_wait *wait)
 {
 	if (wait->woken) {
-		cells_task(m, wait->waker);
+		number(m, wait->waker);
+		text(m, !wait->waker ? "<idle>" : wait->comm[0] ? wait->comm : "<...>");
 		text(m, context_name(wait->context));
 		return;
 	}

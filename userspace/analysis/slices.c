@@ -100,6 +100,7 @@ static void note_waker(struct slice *slice, const struct thread *thread)
 	slice->number = thread->waker;
 	slice->context = thread->waker_context;
 	slice->waker_cpu = thread->waker_cpu;
+	memcpy(slice->waker_comm, thread->waker_comm, sizeof(slice->waker_comm));
 }
 
 /* End a sleep: the thread runs again, or the trace ends */
@@ -179,6 +180,11 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	thread->waker = view->tid;
 	thread->waker_cpu = view->cpu;
 	thread->waker_context = view->context;
+	/* now: when the woken thread runs, another thread may have the waker's number */
+	if (view->task)
+		memcpy(thread->waker_comm, view->task->comm, sizeof(thread->waker_comm));
+	else
+		thread->waker_comm[0] = 0;
 	return 0;
 }
 

@@ -44,6 +44,7 @@ enum slice_doubt {
  * @prio: of SLICE_RUN: priority, if @has_prio
  * @context: of SLICE_WAKEUP, and of SLICE_OFF with @waited: TB_CONTEXT_* of the event that woke it
  * @waker_cpu: the CPU of that event
+ * @waker_comm: the name that the thread had then, "" if unknown
  * @waited: of SLICE_RUN and SLICE_OFF: time from wake-up to running, if @has_waited
  * @wait_lost: of SLICE_RUN: it was woken before, but events are missing since: it may have run
  *	meanwhile
@@ -63,6 +64,7 @@ struct slice {
 	uint64_t waited;
 	uint16_t context;
 	uint32_t waker_cpu;
+	char waker_comm[TB_COMM_LEN + 4];
 	unsigned int depth;
 	bool has_result, has_prio, has_waited, wait_lost, unseen;
 	const char *name;

@@ -37,6 +37,7 @@ struct thread {
 	int64_t  state;
 	uint32_t waker, waker_cpu;
 	uint16_t waker_context;
+	char waker_comm[TB_COMM_LEN + 4];
 	struct slice call;
 };
 

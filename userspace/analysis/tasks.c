@@ -63,13 +63,6 @@ struct task *task_of(struct analysis *a, uint32_t tid)
 	return task;
 }
 
-struct task *waker_of(struct analysis *a, uint32_t tid)
-{
-	struct task *task = map_get(&a->threads, tid);
-
-	return task ? task : task_of(a, tid);
-}
-
 void tasks_free(struct analysis *a)
 {
 	struct task *task;
@@ -236,14 +229,8 @@ static void end_off(struct analysis *a, const struct tb_view *view, struct task 
 		return;
 	}
 	stat_add(stat, wait.end - wait.begin);
-	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns) {
-		struct task *waker = waker_of(a, (uint32_t)a->woken.number);
-
-		wait.woken = true;
-		wait.woken_at = a->woken.begin;
-		wait.waker = waker ? &waker->it : NULL;
-		wait.context = waits_context(&a->woken);
-	}
+	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns)
+		waits_note_waker(&wait, &a->woken);
 	waits_worst(a, runnable ? ANALYSIS_WORST_RUNNABLE :
 		    blocked ? ANALYSIS_WORST_BLOCKED : ANALYSIS_WORST_SLEEPING, &wait);
 }

@@ -198,7 +198,7 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 
 /* ---- wake-ups ---- */
 
-enum analysis_context waits_context(const struct slice *wakeup)
+static enum analysis_context context_of(const struct slice *wakeup)
 {
 	if (wakeup->context & TB_CONTEXT_NMI)
 		return ANALYSIS_FROM_NMI;
@@ -208,13 +208,21 @@ enum analysis_context waits_context(const struct slice *wakeup)
 						      ANALYSIS_FROM_TASK;
 }
 
+void waits_note_waker(struct analysis_wait *wait, const struct slice *wakeup)
+{
+	wait->woken = true;
+	wait->woken_at = wakeup->begin;
+	wait->waker = (uint32_t)wakeup->number;
+	memcpy(wait->comm, wakeup->waker_comm, sizeof(wait->comm));
+	wait->context = context_of(wakeup);
+}
+
 void waits_woken(struct analysis *a, const struct slice *slice)
 {
-	struct task *task = task_of(a, slice->tid), *waker;
+	struct task *task = task_of(a, slice->tid);
 	struct cpu_state *cpu = cpu_of(a, slice->cpu);
 	struct analysis_wait wait = {
 		.begin = slice->begin, .end = slice->end, .cpu = slice->cpu,
-		.woken = true, .woken_at = slice->begin,
 	};
 
 	a->woken = *slice;
@@ -228,9 +236,7 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	histogram_add(&a->latency, length_of(&wait));
 	if (!is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
 		return;
-	waker = waker_of(a, (uint32_t)slice->number);
-	wait.waker = waker ? &waker->it : NULL;
-	wait.context = waits_context(slice);
+	waits_note_waker(&wait, slice);
 	find_instead(cpu, &wait);
 	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }

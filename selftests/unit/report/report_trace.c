@@ -230,11 +230,11 @@ static void apart(void)
 	alone(1, 200, 300, 400);
 }
 
-/* 300 runs as @name for 10 ms from @ms on */
-static void run_as(const char *name, uint64_t ms)
+/* 300 runs as @name for 10 ms from @ms on, and leaves the CPU in @state */
+static void run_as(const char *name, uint64_t ms, int64_t state)
 {
 	struct fx_switch in = fx_switch("swapper", 0, 0, name, 300);
-	struct fx_switch out = fx_switch(name, 300, 1, "swapper", 0);
+	struct fx_switch out = fx_switch(name, 300, state, "swapper", 0);
 
 	assert(fx_composite(&fx, 0, FX_SWITCH, ms * MS, 0, &in, sizeof(in)));
 	assert(fx_composite(&fx, 0, FX_SWITCH, (ms + 10) * MS, 300, &out, sizeof(out)));
@@ -243,11 +243,27 @@ static void run_as(const char *name, uint64_t ms)
 static void renamed(void)
 {
 	fx_open(&fx, 0, 100 * MS, 0, NULL);
-	run_as("wrapper", 100);
+	run_as("wrapper", 100, 1);
 	fx.start = 150 * MS;
 	fx_thread(&fx, 300, 300, 1, TB_THREAD_NAME, "server");
 	wake(0, 200 * MS, 100, 300, 0);
-	run_as("server", 210);
+	run_as("server", 210, 1);
+}
+
+/* "wrapper" wakes 60 and ends; before 60 runs, another thread gets its number */
+static void successor(void)
+{
+	fx_open(&fx, 0, 80 * MS, 0, NULL);
+	change(0, 80 * MS, 0, 0, 60);
+	change(0, 90 * MS, 60, 1, 0);
+	wake(0, 100 * MS, 300, 60, 0);
+	run_as("wrapper", 100, 0x20);
+	fx.start = 150 * MS;
+	fx_thread(&fx, 300, 300, 1, TB_THREAD_EXIT, "wrapper");
+	fx_thread(&fx, 300, 300, 1, TB_THREAD_FORK, "heir");
+	run_as("heir", 160, 1);
+	change(0, 200 * MS, 0, 0, 60);
+	change(0, 210 * MS, 60, 1, 0);
 }
 
 static void half(void)
@@ -505,7 +521,14 @@ static void ended(unsigned int count)
 		tid = 1000 + (int)(i % numbers);
 		wake(0, at, 0, tid, 0);
 		change(0, at += up_to(100), 0, 0, tid);
+		/* the worst wait begins in a thread that ends long before 60 runs */
+		if (i == count / 8)
+			wake(0, at, tid, 60, 0);
 		at = live(tid, i, i > count / 3, at);
+		if (i == count / 2 - 1) {
+			change(0, at, 0, 0, 60);
+			change(0, at += 500, 60, 1, 0);
+		}
 	}
 }
 
@@ -560,7 +583,7 @@ int main(int argc, char **argv)
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "held", held, true }, { "moved", moved, true },
 		{ "deselected", deselected, false }, { "fences", fences, true },
-		{ "crowd", crowd, true },
+		{ "crowd", crowd, true }, { "successor", successor, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];
@@ -573,7 +596,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
 		fx_thread(&fx, threads[i], threads[i], 1, TB_THREAD_DUMP,
 			  name_of((int)threads[i], name));
-	if (argc == 3 && !strcmp(argv[1], "renamed"))
+	if (argc == 3 && (!strcmp(argv[1], "renamed") || !strcmp(argv[1], "successor")))
 		fx_thread(&fx, 300, 300, 1, TB_THREAD_DUMP, "wrapper");
 	if (argc == 4 && !strcmp(argv[1], "gaps")) {
 		gaps((unsigned int)atoi(argv[3]));

@@ -233,6 +233,12 @@ result $? "a thread that is woken twice has run in between, unseen"
 "$REPORT_TRACE" gaps gaps.tbuf 500 && figures gaps.tbuf && figures gaps.tbuf --top 100
 result $? "many gaps, many of equal length"
 
+"$REPORT_TRACE" successor successor.tbuf && figures successor.tbuf &&
+	[ "$(value successor.tbuf latency-worst waker_comm)" = wrapper ] &&
+	[ "$(value successor.tbuf offcpu-sleeping waker_comm)" = wrapper ] &&
+	"$TRACEBUF" query --csv successor.tbuf 'SELECT waker_comm FROM wakeups' | grep -qx wrapper
+result $? "a waker is the thread that had the number then, not the one that got it later"
+
 # ---- many tasks ----
 
 # a report with rows for some tasks keeps no others; compare it with the first rows of a whole one

@@ -5,6 +5,11 @@
  */
 #include "tables.h"
 
+static void comm_cell(struct db *db, uint32_t tid, const char *comm, const struct db_cell *cell)
+{
+	cell_copy_string(db, cell, !tid ? "<idle>" : *comm ? comm : NULL);
+}
+
 /* pid, tid, comm of a thread as it is known now; @which: 0 to 2 */
 static void thread_cell(struct db *db, uint32_t tid, int which,
 			const struct db_cell *cell)
@@ -19,8 +24,7 @@ static void thread_cell(struct db *db, uint32_t tid, int which,
 	if (which == 0)
 		cell_number(cell, task && task->tgid ? task->tgid : tid);
 	else
-		cell_copy_string(db, cell, !tid ? "<idle>" :
-				 task && task->comm[0] ? task->comm : NULL);
+		comm_cell(db, tid, task ? task->comm : "", cell);
 }
 
 const char *db_slice_kind(enum slice_kind kind)
@@ -120,10 +124,13 @@ void db_slice_cell(struct db *db, const struct slice *slice, int column,
 	}
 }
 
-static void waker_cell(struct db *db, const struct slice *slice, int which,
+static void waker_cell(struct db *db, const struct slice *slice, bool comm,
 		       const struct db_cell *cell)
 {
-	thread_cell(db, (uint32_t)slice->number, which, cell);
+	if (comm)
+		comm_cell(db, (uint32_t)slice->number, slice->waker_comm, cell);
+	else
+		cell_number(cell, (uint64_t)slice->number);
 }
 
 void db_wakeup_cell(struct db *db, const struct slice *slice, int column,
@@ -132,7 +139,7 @@ void db_wakeup_cell(struct db *db, const struct slice *slice, int column,
 	if (column < 6)
 		head_cell(db, slice, column, cell);
 	else
-		waker_cell(db, slice, column - 5, cell);
+		waker_cell(db, slice, column > 6, cell);
 }
 
 void db_off_cell(struct db *db, const struct slice *slice, int column,
@@ -148,7 +155,7 @@ void db_off_cell(struct db *db, const struct slice *slice, int column,
 		break;
 	case 8: case 9:
 		if (slice->has_waited)
-			waker_cell(db, slice, column - 7, cell);
+			waker_cell(db, slice, column > 8, cell);
 		break;
 	case 10:
 		cell_number(cell, slice->doubt == SLICE_WHOLE);
