@@ -16,6 +16,10 @@
 #include "why_lines.h"
 #include "lib/bisect.h"
 
+#ifndef WHY_NODES
+#define WHY_NODES (1u << 20)		/* 100 MB; fewer in tests */
+#endif
+
 #define NONE ((int64_t)-1)
 #define QUOTA_NS 1000000
 
@@ -39,32 +43,39 @@ static struct why_node *node_at(const struct why *why, uint32_t index)
 	return (struct why_node *)why->nodes.at + index;
 }
 
-static bool is_node(const struct why *why, uint32_t i, enum why_cause cause, int64_t who)
+static bool is_node(const struct why *why, uint32_t i, uint32_t parent, enum why_cause cause,
+		    int64_t who)
 {
-	return node_at(why, i)->cause == cause && node_at(why, i)->who == who;
+	const struct why_node *node = node_at(why, i);
+
+	return node->parent == parent && node->cause == cause && node->who == who;
 }
 
-/* The child of @parent for this cause; 0: no memory */
+/*
+ * The child of @parent for this cause; 0: no memory.  If the tree is full and has no such child, it
+ * is the WHY_DEEP of @parent: each node has one at most, so the tree stays below 2 * WHY_NODES.
+ */
 static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause, int64_t who)
 {
 	const int64_t parts[] = { parent, cause, who };
-	void **slot = map_at(&why->index, map_key(&why->index, parts, sizeof(parts)));
+	uint64_t key = map_key(&why->index, parts, sizeof(parts));
+	uint32_t i = (uint32_t)(uintptr_t)map_get(&why->index, key);
 	size_t room = 2 * why->nodes.room;
 	struct why_node *grown;
-	uint32_t i;
+	void **slot;
 
-	if (!slot)
-		return 0;
-	i = (uint32_t)(uintptr_t)*slot;
-	if (i && is_node(why, i, cause, who))
+	if (i && is_node(why, i, parent, cause, who))
 		return i;
 	/* another node has this key: search the children */
 	for (i = i ? node_at(why, parent)->child : 0; i; i = node_at(why, i)->next)
-		if (is_node(why, i, cause, who))
+		if (is_node(why, i, parent, cause, who))
 			return i;
+	if (why->nodes.count >= WHY_NODES && cause != WHY_DEEP)
+		return child_of(why, parent, WHY_DEEP, NONE);
+	slot = map_at(&why->index, key);
+	if (!slot)
+		return 0;
 	if (why->nodes.count == why->nodes.room) {
-		if (room > UINT32_MAX)
-			return 0;
 		grown = realloc(why->nodes.at, room * sizeof(*grown));
 		if (!grown)
 			return 0;
@@ -95,18 +106,26 @@ static int add_stretch(struct why *why, uint32_t index, uint64_t from, uint64_t 
 	return why->stretch ? why->stretch(why->context, index, from, to) : 0;
 }
 
-/* Add time to a leaf below @parent; @cause and @who as in struct why_node.  Return as why_add() */
+/* Add a stretch to *@child, the node below @parent with @cause and @who, as in struct why_node; the
+ * caller divides it if divides() is true.  Return as why_add() */
+static int add_child(struct why *why, uint32_t parent, enum why_cause cause, int64_t who,
+		     uint64_t from, uint64_t to, uint32_t *child)
+{
+	*child = child_of(why, parent, cause, who);
+	return *child ? add_stretch(why, *child, from, to) : -ENOMEM;
+}
+
+static bool divides(const struct why *why, uint32_t child)
+{
+	return node_at(why, child)->cause != WHY_DEEP;
+}
+
 static int add_leaf(struct why *why, uint32_t parent, enum why_cause cause, int64_t who,
 		    uint64_t from, uint64_t to)
 {
 	uint32_t leaf;
 
-	if (from >= to)
-		return 0;
-	leaf = child_of(why, parent, cause, who);
-	if (!leaf)
-		return -ENOMEM;
-	return add_stretch(why, leaf, from, to);
+	return from < to ? add_child(why, parent, cause, who, from, to, &leaf) : 0;
 }
 
 /* ---- CPUs ---- */
@@ -247,23 +266,15 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 		return add_leaf(why, parent, WHY_OFF, call, from, to);
 	if (off->interrupt && is_sleep(call))
 		return add_leaf(why, parent, WHY_SLEEPS, call, from, to);
-	blocked = child_of(why, parent, WHY_BLOCKED, call);
-	if (!blocked)
-		return -ENOMEM;
-	result = add_stretch(why, blocked, from, to);
-	if (!result && in && in->object) {
-		blocked = child_of(why, blocked, WHY_OBJECT, in->object);
-		result = blocked ? add_stretch(why, blocked, from, to) : -ENOMEM;
-	}
-	if (result)
+	result = add_child(why, parent, WHY_BLOCKED, call, from, to, &blocked);
+	if (!result && in && in->object && divides(why, blocked))
+		result = add_child(why, blocked, WHY_OBJECT, in->object, from, to, &blocked);
+	if (result || !divides(why, blocked))
 		return result;
 	if (off->interrupt)
 		return add_until(why, blocked, off, from, to);
-	woken = child_of(why, blocked, WHY_WOKEN, off->waker);
-	if (!woken)
-		return -ENOMEM;
-	result = add_stretch(why, woken, from, to);
-	if (result)
+	result = add_child(why, blocked, WHY_WOKEN, off->waker, from, to, &woken);
+	if (result || !divides(why, woken))
 		return result;
 	if (depth == WHY_DEPTH)
 		return add_leaf(why, woken, WHY_DEEP, NONE, from, to);
@@ -282,11 +293,10 @@ static int divide_off(struct why *why, uint32_t parent, const struct why_line *l
 	from = later(from, wake);
 	if (result || from >= to)
 		return result;
-	waits = child_of(why, parent, WHY_WAITS, NONE);
-	if (!waits)
-		return -ENOMEM;
-	result = add_stretch(why, waits, from, to);
-	return result ? result : divide_cpu(why, waits, line, off->cpu, from, to);
+	result = add_child(why, parent, WHY_WAITS, NONE, from, to, &waits);
+	if (result || !divides(why, waits))
+		return result;
+	return divide_cpu(why, waits, line, off->cpu, from, to);
 }
 
 static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,

@@ -2,9 +2,11 @@
 /*
  * `why` explains the time of one thread (userspace/analysis/why.c): when the kernel gives a TID to
  * another thread, a new one begins, and no unknown time is added. If this fails, `why` adds the
- * waits of one program to those of another.
+ * waits of one program to those of another.  The tree has a limit: without it, threads that wake
+ * each other at random take all memory.
  */
-#include "analysis/why.h"
+#define WHY_NODES 12
+#include "analysis/why.c"
 #include "test_lib_fixture.h"
 
 #define SLEEPS 1
@@ -16,7 +18,7 @@ static struct tb_trace *trace;
 
 static void begin(void)
 {
-	fx_init(&fx, 12, 100);
+	fx_init(&fx, 14, 100);
 	fx_sync(&fx, 0, 0);
 }
 
@@ -194,12 +196,49 @@ static void last_clock_record(void)
 	end();
 }
 
+/* Three threads run for 100 ns each, in an order that is random; each wakes the next one */
+static void full_tree(void)
+{
+	unsigned int state = 1, i, running = 100, next;
+	uint64_t sum = 0, deep = 0, from, to;
+	const struct why_node *nodes;
+	size_t count, k;
+
+	begin();
+	fx_open(&fx, 0, 1000, 0, NULL);
+	switch_to(1000, 0, 0, 100);
+	for (i = 1; i <= 100; i++) {
+		state = state * 1103515245 + 12345;
+		next = 100 + (running - 100 + 1 + (state >> 16) % 2) % 3;
+		wake(1000 + 100 * i - 50, running, (int)next);
+		switch_to(1000 + 100 * i, (int)running, SLEEPS, (int)next);
+		running = next;
+	}
+	read_it();
+	CHECK(why_limits(why, why_thread(why, 0), &from, &to));
+	CHECK(!why_add(why, why_thread(why, 0), from, to));
+	nodes = why_nodes(why, &count);
+	CHECK(count > WHY_NODES && count < 2 * WHY_NODES);
+	for (k = 0; k < count; k++) {
+		if (!why_divides(nodes[k].cause))
+			sum += nodes[k].ns;
+		if (nodes[k].cause == WHY_DEEP) {
+			CHECK(!nodes[k].child);
+			deep += nodes[k].ns;
+		}
+	}
+	CHECK_NUMBER(sum, to - from);
+	CHECK(deep);
+	end();
+}
+
 static const struct test tests[] = {
 	{ "a TID that another thread gets", ends_and_begins },
 	{ "a TID that another thread gets, without the end of the first", only_begins },
 	{ "a TID that another thread gets, without records of threads", only_ends },
 	{ "a waker whose TID another thread gets", waker },
 	{ "nothing is known after the last event", last_clock_record },
+	{ "a tree with a limit", full_tree },
 };
 
 TEST_MAIN(tests)

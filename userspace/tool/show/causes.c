@@ -103,7 +103,7 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 			 cause_call(node->who, part, sizeof(part)));
 		return text;
 	case WHY_DEEP:
-		return "the chain of threads is longer than this";
+		return "not divided further: a chain of more than 32 threads, or too many causes";
 	case WHY_UNKNOWN:
 		break;
 	}
