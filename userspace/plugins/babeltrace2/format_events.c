@@ -8,6 +8,7 @@
  * If a payload is shorter than its format, value_events.c shows its bytes, because fields would
  * show numbers that the kernel did not record.
  */
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,20 +304,47 @@ struct bs_class *bs_class_create(struct bs_model *model, enum bs_kind kind,
 		free(class);
 		return NULL;
 	}
-	class->next = model->classes;
-	model->classes = class;
 	return class;
 }
 
-void bs_class_remove_last(struct bs_model *model)
+void bs_class_free(void *node)
 {
-	struct bs_class *class = model->classes;
+	struct bs_class *class = node;
 
-	model->classes = class->next;
 	bt_event_class_put_ref(class->class);
 	free(class->signature);
 	free(class->fields);
 	free(class);
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+	const struct bs_class *one = a, *other = b;
+
+	if (one->signature && other->signature)
+		return strcmp(one->signature, other->signature);
+	if (one->signature || other->signature)
+		return one->signature ? 1 : -1;
+	if (one->id != other->id)
+		return one->id < other->id ? -1 : 1;
+	if (one->kind != other->kind)
+		return one->kind < other->kind ? -1 : 1;
+	return one->extras == other->extras ? 0 : one->extras < other->extras ? -1 : 1;
+}
+
+struct bs_class *bs_class_find(const struct bs_model *model, const struct bs_class *like)
+{
+	void *node = tfind(like, &model->classes, compare_classes);
+
+	return node ? *(struct bs_class **)node : NULL;
+}
+
+struct bs_class *bs_class_keep(struct bs_model *model, struct bs_class *class, bool complete)
+{
+	if (complete && tsearch(class, &model->classes, compare_classes))
+		return class;
+	bs_class_free(class);
+	return NULL;
 }
 
 static struct bs_class *create_format_class(struct bs_model *model,
@@ -332,13 +360,9 @@ static struct bs_class *create_format_class(struct bs_model *model,
 		return NULL;
 	class->id = format->id;
 	class->extras = extras;
-	if (((uint32_t)extras &&
-	     !set_counters_context(model, trace, class, (uint32_t)extras)) ||
-	    !set_payload_class(model, trace, format, class)) {
-		bs_class_remove_last(model);
-		return NULL;
-	}
-	return class;
+	return bs_class_keep(model, class, (!(uint32_t)extras ||
+			     set_counters_context(model, trace, class, (uint32_t)extras)) &&
+			     set_payload_class(model, trace, format, class));
 }
 
 const struct bs_class *bs_format_get_class(struct bs_model *model,
@@ -347,17 +371,13 @@ const struct bs_class *bs_format_get_class(struct bs_model *model,
 					   const struct tb_view *view)
 {
 	struct bs_class *class = model->by_format[view->id];
-	uint64_t extras = get_extras(view);
+	struct bs_class like = { .id = view->id, .kind = kind, .extras = get_extras(view) };
 
-	if (class && class->kind == kind && class->extras == extras)
+	if (class && class->kind == kind && class->extras == like.extras)
 		return class;
-	for (class = model->classes; class; class = class->next)
-		if (class->id == view->id && !class->signature &&
-		    class->kind == kind && class->extras == extras)
-			break;
+	class = bs_class_find(model, &like);
 	if (!class)
-		class = create_format_class(model, trace, kind, view->format,
-					    extras);
+		class = create_format_class(model, trace, kind, view->format, like.extras);
 	model->by_format[view->id] = class;
 	return class;
 }

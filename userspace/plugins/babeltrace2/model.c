@@ -7,6 +7,7 @@
  * class has one frequency.
  */
 #include <inttypes.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +277,6 @@ struct bs_model *bs_model_create(bt_self_component *component,
 
 	if (!model)
 		return NULL;
-	model->secret = tb_secret();
 	model->by_format = calloc(BS_EVENT_IDS, sizeof(*model->by_format));
 	model->values = bs_values_alloc();
 	model->trace_class = bt_trace_class_create(component);
@@ -301,8 +301,7 @@ void bs_model_free(struct bs_model *model)
 
 	if (!model)
 		return;
-	while (model->classes)
-		bs_class_remove_last(model);
+	tdestroy(model->classes, bs_class_free);
 	bt_trace_put_ref(model->trace);
 	for (kind = 0; kind < BS_KINDS; kind++)
 		bt_stream_class_put_ref(model->stream_classes[kind]);

@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
-#include "lib/hash.h"
 #include "tracebuf.h"
 #ifdef BS_LOAD_LIBRARY
 #include "babeltrace2_functions.h"
@@ -60,8 +59,7 @@ enum bs_context {
 /**
  * struct bs_model - the Babeltrace objects of a recording
  * @by_format: the class that the last event of each format had, by the format's id
- * @classes: all classes of events
- * @by_signature: classes of value events, in chains by hash of the signature
+ * @classes: all classes of events: a tree, which no file can make slow
  * @signatures: number of classes of value events
  * @values: the values of the current event
  */
@@ -71,9 +69,7 @@ struct bs_model {
 	bt_trace        *trace;
 	bt_stream_class *stream_classes[BS_KINDS];
 	struct bs_class **by_format;
-	struct bs_class *classes;
-	struct bs_class *by_signature[BS_SIGNATURES];
-	struct tb_secret secret;
+	void            *classes;
 	unsigned int     signatures;
 	struct bs_values *values;
 };
@@ -130,15 +126,12 @@ bt_field_class *bs_integer_class_create(bt_trace_class *trace_class, bool is_sig
 
 /**
  * struct bs_class - a class of events
- * @next: in the model's list
- * @peer: next class in the chain of @signature's hash
  * @id, @extras: the format's id; counters and stacks of the event
  * @stacks: index of the first payload member of a stack
  * @needed: bytes of payload that hold all fields at fixed offsets
  * @signature: names and types of the values; NULL if a format describes the event
  */
 struct bs_class {
-	struct bs_class *next, *peer;
 	bt_event_class  *class;
 	enum bs_kind     kind;
 	uint32_t         id;
@@ -174,11 +167,14 @@ const struct bs_class *bs_values_get_class(struct bs_model *model,
 bool bs_values_fill(struct bs_model *model, bt_event *event);
 struct bs_values *bs_values_alloc(void);
 
-/* Create a class and add it to the model.  NULL: no memory */
+/* Create a class, for bs_class_keep().  NULL: no memory */
 struct bs_class *bs_class_create(struct bs_model *model, enum bs_kind kind,
 				 const char *system, const char *name);
-/* Free the class that was added last */
-void bs_class_remove_last(struct bs_model *model);
+/* Add @class to the model and return it; NULL, and free it: @complete is false, or no memory */
+struct bs_class *bs_class_keep(struct bs_model *model, struct bs_class *class, bool complete);
+/* The class with the signature of @like, or with its id, kind and extras; NULL: none */
+struct bs_class *bs_class_find(const struct bs_model *model, const struct bs_class *like);
+void bs_class_free(void *class);
 
 /* ---- streams.c ---- */
 

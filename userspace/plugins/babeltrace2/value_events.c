@@ -339,25 +339,11 @@ static bool write_signature(struct bs_values *values, enum bs_kind kind)
 	return used < SIGNATURE_MAX;
 }
 
-/* The chain of classes with this signature */
-static struct bs_class **find_chain(struct bs_model *model, const char *signature)
-{
-	uint64_t hash = 0;
-
-	while (*signature)
-		hash = tb_hash(&model->secret, hash ^ (unsigned char)*signature++);
-	return &model->by_signature[(hash >> 32) % BS_SIGNATURES];
-}
-
 static struct bs_class *find_class(struct bs_model *model)
 {
-	const char *signature = model->values->signature;
-	struct bs_class *class;
+	struct bs_class like = { .signature = model->values->signature };
 
-	class = *find_chain(model, signature);
-	while (class && strcmp(class->signature, signature))
-		class = class->peer;
-	return class;
+	return bs_class_find(model, &like);
 }
 
 static bool add_value_member(struct bs_model *model, const struct bs_value *value,
@@ -421,7 +407,7 @@ const struct bs_class *bs_values_get_class(struct bs_model *model,
 					   const struct tb_view *view)
 {
 	struct bs_values *values = model->values;
-	struct bs_class *class, **chain;
+	struct bs_class *class;
 	bool short_enough;
 
 	collect_values(values, trace, view);
@@ -441,14 +427,8 @@ const struct bs_class *bs_values_get_class(struct bs_model *model,
 	if (!class)
 		return NULL;
 	class->signature = strdup(values->signature);
-	if (!class->signature || !set_payload_class(model, class)) {
-		bs_class_remove_last(model);
-		return NULL;
-	}
-	chain = find_chain(model, class->signature);
-	class->peer = *chain;
-	*chain = class;
-	model->signatures++;
+	class = bs_class_keep(model, class, class->signature && set_payload_class(model, class));
+	model->signatures += class != NULL;
 	return class;
 }
 
