@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The probes of raw_syscalls:sys_enter, written by hand.
+ * The probes of raw_syscalls:sys_enter, and the wide probe of sys_exit, written by hand.
  *
- * The wide form has the kernel's fields "id" and "args", but ends with the last argument of the
- * call: most calls have three.  If a call takes names of files or other text (calls.tab), the event
- * has all six arguments, then up to two texts.  The probe reads a text without paging in: without
- * access to its memory, the event has no text.  Another thread may change the text before the call
- * reads it.  The compact form, for calls without text, packs "id" and "args[0]" into 8 bytes.
+ * The wide form of sys_enter has the kernel's fields "id" and "args", but ends with the last
+ * argument of the call: most calls have three.  If a call takes names of files or other text
+ * (calls.tab), the event has all six arguments, then up to two texts.  The probe reads a text
+ * without paging in: without access to its memory, the event has no text.  Another thread may
+ * change the text before the call reads it.  The compact form, for calls without text, packs "id"
+ * and "args[0]" into 8 bytes.
  *
  * Tracepoints call the probes in process context, with preemption off, without locks.
  */
@@ -122,13 +123,14 @@ static __always_inline void tb_call_put_args(struct tb_call_raw *raw, struct pt_
 		raw->args[5] = args[5];
 }
 
-/* Return the entry of a call; 0 if it has none. */
-static __always_inline u32 tb_call_of(long id)
+/* Return the entry of call *@id, 0 if it has none; make *@id the number that readers see. */
+static __always_inline u32 tb_call_of(long *id)
 {
-	/* in 32-bit programs calls have other numbers */
-	if (unlikely((unsigned long)id >= ARRAY_SIZE(tb_calls) || in_compat_syscall()))
+	if (unlikely((unsigned long)*id >= ARRAY_SIZE(tb_calls) || in_compat_syscall())) {
+		*id = tb_call_number(*id);
 		return 0;
-	return tb_calls[array_index_nospec(id, ARRAY_SIZE(tb_calls))];
+	}
+	return tb_calls[array_index_nospec(*id, ARRAY_SIZE(tb_calls))];
 }
 
 static notrace void tb_call_enter(void *data, struct pt_regs *regs, long id)
@@ -138,7 +140,7 @@ static notrace void tb_call_enter(void *data, struct pt_regs *regs, long id)
 	u32 call, bytes;
 
 	tb_tracepoint_enter();
-	call = tb_call_of(id);
+	call = tb_call_of(&id);
 	if (unlikely(TB_CALL_TEXT(call, 0))) {
 		tb_call_enter_text(data, regs, id, call);
 	} else {
@@ -209,7 +211,7 @@ static notrace void tb_call_enter_compact(void *data, struct pt_regs *regs, long
 	u32 call;
 
 	tb_tracepoint_enter();
-	call = tb_call_of(id);
+	call = tb_call_of(&id);
 	if (likely(!TB_CALL_TEXT(call, 0)))
 		done = tb_call_compact(data, regs, id, TB_CALL_BYTES_OF(call) / 8);
 	tb_tracepoint_leave();
@@ -254,9 +256,51 @@ static struct tb_event_def tb_call_def = {
 	.cut = true,
 };
 
+/* it begins like the kernel's structure */
+struct tb_call_exit_raw {
+	struct trace_entry ent;
+	long id;
+	long ret;
+};
+
+#define TB_EXIT_BYTES(end)	\
+	(offsetof(struct tb_call_exit_raw, end) - sizeof(struct trace_entry))
+
+static notrace void tb_call_exit(void *data, struct pt_regs *regs, long ret)
+{
+	struct tb_slot slot __uninitialized;
+	struct tb_call_exit_raw *raw;
+
+	tb_tracepoint_enter();
+	raw = tb_probe_begin(data, &slot, TB_EXIT_BYTES(ret) + sizeof(long));
+	if (raw) {
+		raw->id = tb_call_number(syscall_get_nr(current, regs));
+		raw->ret = ret;
+		tb_probe_end(&slot);
+	}
+	tb_tracepoint_leave();
+}
+
+static const struct tb_field_def tb_call_exit_fields[] = {
+	{ .name = "id", .type = "long", .offset = TB_EXIT_BYTES(id), .size = sizeof(long),
+	  .flags = TB_FIELD_SIGNED },
+	{ .name = "ret", .type = "long", .offset = TB_EXIT_BYTES(ret), .size = sizeof(long),
+	  .flags = TB_FIELD_SIGNED },
+	{}
+};
+
+static struct tb_event_def tb_call_exit_def = {
+	.system = "raw_syscalls",
+	.name = "sys_exit",
+	.print = "\"NR %ld = %ld\", REC->id, REC->ret",
+	.probe = tb_call_exit,
+	.fields = tb_call_exit_fields,
+};
+
 /* Never called: the compiler checks the probes against the prototypes of their tracepoints. */
 static void __maybe_unused tb_call_check(void)
 {
+	check_trace_callback_type_sys_exit(tb_call_exit);
 	check_trace_callback_type_sys_enter(tb_call_enter);
 	check_trace_callback_type_sys_enter(tb_call_enter_compact);
 }
@@ -267,5 +311,6 @@ __init TB_UNIT_INIT(calls)
 {
 #ifdef CONFIG_HAVE_SYSCALL_TRACEPOINTS
 	list_add_tail(&tb_call_def.list, &unit->events);
+	list_add_tail(&tb_call_exit_def.list, &unit->events);
 #endif
 }

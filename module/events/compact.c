@@ -164,7 +164,7 @@ static const struct tb_field_def tb_compact_softirq_fields[] = {
  */
 static notrace void tb_compact_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
-	long id = syscall_get_nr(current, regs);
+	long id = tb_call_number(syscall_get_nr(current, regs));
 	bool done = false;
 
 	tb_tracepoint_enter();

@@ -6,6 +6,7 @@
 #define TB_EVENTS_COMPACT_H
 
 #include <linux/bits.h>
+#include <linux/compat.h>
 
 #include "unit.h"
 
@@ -20,6 +21,12 @@
 
 /* The context of the event, without the one level of preemption that the tracepoint adds. */
 #define tb_event_context()	tb_context(1)
+
+/* The number of system call @id that readers see: in a 32-bit program it is another call. */
+static __always_inline long tb_call_number(long id)
+{
+	return unlikely(in_compat_syscall() && id >= 0) ? id + TB_CALL_COMPAT : id;
+}
 
 extern const struct tb_compact_def tb_call_compact_def;
 

@@ -491,6 +491,9 @@ struct tb_field {
 #define TB_EVENT_SYSCALL	0x02
 #define TB_EVENT_SHORT		0x04	/* the payload may end before the fields do */
 
+/* Added to the number of a call of a 32-bit program: the number of a 64-bit call is less */
+#define TB_CALL_COMPAT		1024
+
 /**
  * struct tb_event_desc - payload of TB_EV_EVENT: describes an event id
  * @id: the event id

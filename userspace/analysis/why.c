@@ -244,7 +244,10 @@ static bool is_sleep(int64_t call)
 {
 	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
 
-	return name && (!strcmp(name, "nanosleep") || !strcmp(name, "clock_nanosleep"));
+	if (name && !strncmp(name, "compat_", 7))
+		name += 7;
+	return name && (!strcmp(name, "nanosleep") || !strcmp(name, "clock_nanosleep") ||
+			!strcmp(name, "clock_nanosleep_time64"));
 }
 
 static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,

@@ -945,7 +945,8 @@ int tb_field_print(const struct tb_trace *trace, const struct tb_view *view,
 const char *tb_view_system(const struct tb_view *view);
 const char *tb_view_name(const struct tb_view *view, char spare[24]);
 
-/** tb_syscall_name - name on the architecture that the library was built for, NULL if unknown */
+/** tb_syscall_name - name on the architecture that the library was built for, NULL if unknown;
+ *  "compat_openat" for the number of a 32-bit program plus TB_CALL_COMPAT */
 const char *tb_syscall_name(uint64_t nr);
 
 /** tb_softirq_name - "TIMER", ...; NULL if unknown */

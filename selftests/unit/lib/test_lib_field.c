@@ -297,6 +297,8 @@ static void names(void)
 	CHECK_TEXT(tb_trace_string(trace, TB_STRING_SOFTIRQ, 3), "NET_RX");
 #if defined(__x86_64__)
 	CHECK_TEXT(tb_trace_string(trace, TB_STRING_SYSCALL, 0), "read");
+	/* 3 is close in a 64-bit program, and read in a 32-bit one */
+	CHECK_TEXT(tb_syscall_name(3 + TB_CALL_COMPAT), "compat_read");
 #endif
 	CHECK(!tb_syscall_name(UINT64_MAX) && !tb_softirq_name(10));
 	CHECK_TEXT(tb_mode_name(TB_MODE_CIRCULAR), "circular");

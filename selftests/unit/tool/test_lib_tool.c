@@ -579,7 +579,7 @@ static void filtered(void)
 	CHECK_NUMBER(run_on("print", "-f 'vec << 1'"), 1);
 	CHECK_HAS("-f: column 6: a value is missing");
 	CHECK_NUMBER(run_on("export", "-f 'vec == 9'"), 2);
-	CHECK_HAS("-f is for text, jsonl and csv, not for perfetto");
+	CHECK_HAS("-f is a condition for text, jsonl and csv, not for perfetto; --format");
 	fx_free(&fx);
 }
 

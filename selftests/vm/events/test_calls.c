@@ -19,7 +19,7 @@ struct call {
 	struct stream *s;
 	int64_t number;
 	pid_t tid;
-	unsigned int count;
+	unsigned int count, returns;
 	uint32_t length;
 	uint64_t args[6];
 	uint32_t bytes[2];
@@ -32,10 +32,15 @@ static void see(void *ctx, const struct stream_event *e)
 	struct call *c = ctx;
 	uint32_t word, at, i;
 
-	if (e->id <= TB_EV_CONTROL_LAST || e->tid != (uint32_t)c->tid ||
-	    !stream_is(c->s, e, "sys_enter") || stream_value(c->s, e, "id") != c->number)
+	/* simple events have no thread: only this one makes calls of 32 bits */
+	if (e->id <= TB_EV_CONTROL_LAST || (!e->simple && e->tid != (uint32_t)c->tid))
+		return;
+	c->returns += stream_is(c->s, e, "sys_exit") && stream_value(c->s, e, "id") == c->number;
+	if (!stream_is(c->s, e, "sys_enter") || stream_value(c->s, e, "id") != c->number)
 		return;
 	c->count++;
+	if (e->simple)
+		return;
 	c->length = e->length;
 	memset(c->args, 0, sizeof(c->args));
 	memcpy(c->args, e->payload + 8, e->length < FIELDS - 8 ? e->length - 8u : sizeof(c->args));
@@ -68,6 +73,7 @@ static void see(void *ctx, const struct stream_event *e)
 		ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);	\
 		ASSERT_STREAM(stream_finish(&self->s), &self->s);	\
 		EXPECT_EQ(1, (c)->count);				\
+		EXPECT_EQ(1, (c)->returns);				\
 		EXPECT_FALSE((c)->wrong);				\
 		stream_free(&self->s);					\
 		stream_init(&self->s);					\
@@ -216,9 +222,29 @@ TEST_DEV(calls, calls_of_32_bits)
 	if (status)
 		SKIP(return, "this kernel has no system calls of 32 bits");
 	ASSERT_EQ(0, prepare(self->fd));
-	RECORD(&c, 21, call_of_32_bits(low));
+	RECORD(&c, 21 + TB_CALL_COMPAT, call_of_32_bits(low));
 	EXPECT_EQ(56, c.length);
 	EXPECT_EQ((uintptr_t)low, c.args[0]);
+}
+
+TEST_DEV(calls, compact_calls_of_32_bits)
+{
+	struct call c;
+	int status;
+
+	if (!fork()) {
+		signal(SIGSEGV, not_there);
+		call_of_32_bits(NULL);
+		_exit(0);
+	}
+	wait(&status);
+	if (status)
+		SKIP(return, "this kernel has no system calls of 32 bits");
+	ASSERT_EQ(0, tb_configure(self->fd, TB_MODE_STREAMING, TB_POLICY_DROP, 64, 1024));
+	ASSERT_EQ(2, tb_select(self->fd, TB_SELECT_ENABLE, "raw_syscalls", TB_FORM_COMPACT));
+	/* without switches all events are recorded in the wide form */
+	ASSERT_EQ(1, tb_select(self->fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_COMPACT));
+	RECORD(&c, 21 + TB_CALL_COMPAT, call_of_32_bits(NULL));
 }
 #endif
 

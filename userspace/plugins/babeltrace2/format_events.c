@@ -15,6 +15,7 @@
 #include "source.h"
 
 #define LABELS_MAX	1024
+#define NUMBERS_MAX	(2 * TB_CALL_COMPAT)	/* of named calls and softirqs */
 #define DYNAMIC (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC)
 
 /* ---- extras: counters and stacks ---- */
@@ -137,7 +138,7 @@ static size_t collect_labels(const struct tb_trace *trace,
 	switch (field->show) {
 	case TB_SHOW_SYSCALL:
 	case TB_SHOW_SOFTIRQ:
-		for (i = 0; i < LABELS_MAX; i++) {
+		for (i = 0; i < NUMBERS_MAX && count < LABELS_MAX; i++) {
 			name = tb_trace_string(trace, kind, (uint32_t)i);
 			if (!name || !*name)
 				continue;

@@ -474,7 +474,7 @@ static int export_run(int argc, char **argv)
 	/* other formats have states, which are wrong if events are missing */
 	if (status == EXIT_FINE && job.selection.filter.text &&
 	    !(job.format->flags & EXPORT_LINES))
-		status = misused(&cmd_export, "-f is for text, jsonl and csv, not for %s",
+		status = misused(&cmd_export, "-f is a condition for text, jsonl and csv, not for %s; --format chooses the format",
 				 job.format->name);
 	if (status != EXIT_FINE)
 		return status;
