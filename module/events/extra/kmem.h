@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Events of slab caches, without the fields that only the slab allocator can fill in: the cache's
- * name, the allocated size, and whether the allocation is accounted.  Without a guard, because each
- * pass of macros/passes.h reads this file.
+ * name, the allocated size, and whether the allocation is accounted.
  */
 #define TB_OWN_kmem_cache_alloc 1
 TB_OWN_CLASS(kmem_cache_alloc,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Enumerators that print formats of <trace/events/power.h> use, and that it does not define with
- * TRACE_DEFINE_ENUM().  Without a guard, because each pass of macros/passes.h reads this file.
+ * TRACE_DEFINE_ENUM().
  */
 TRACE_DEFINE_ENUM(PM_QOS_ADD_REQ);
 TRACE_DEFINE_ENUM(PM_QOS_UPDATE_REQ);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The events of NUMA balancing, without the ids of NUMA groups, which modules cannot get.  Without
- * a guard, because each pass of macros/passes.h reads this file.
- */
+/* The events of NUMA balancing, without the ids of NUMA groups, which modules cannot get. */
 #define TB_OWN_sched_move_numa 1
 TB_OWN_CLASS(sched_move_numa,
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Enumerators that print formats of <trace/events/tcp.h> use, and that only <trace/events/sock.h>
- * defines with TRACE_DEFINE_ENUM().  Without a guard, because each pass of macros/passes.h reads
- * this file.
+ * defines with TRACE_DEFINE_ENUM().
  */
 TRACE_DEFINE_ENUM(TCP_ESTABLISHED);
 TRACE_DEFINE_ENUM(TCP_SYN_SENT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Enumerators that print formats of <trace/events/timer.h> use, and that it does not define with
- * TRACE_DEFINE_ENUM().  Without a guard, because each pass of macros/passes.h reads this file.
+ * TRACE_DEFINE_ENUM().
  */
 TRACE_DEFINE_ENUM(HRTIMER_MODE_ABS);
 TRACE_DEFINE_ENUM(HRTIMER_MODE_REL);

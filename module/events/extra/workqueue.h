@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * workqueue_queue_work, without the workqueue's name and the CPU of its pool, which only the
- * kernel's workqueue.c can get.  Without a guard, because each pass of macros/passes.h reads this
- * file.
+ * kernel's workqueue.c can get.
  */
 #define TB_OWN_workqueue_queue_work 1
 TB_OWN_CLASS(workqueue_queue_work,

@@ -20,7 +20,8 @@
  *	TB_SKIP_name 1	leave out the event, or the event class with its events
  *	TB_EXTRA	a header with TB_OWN_CLASS() in place of classes of TB_HEADER, and
  *			TB_OWN_name 1 for each of them; it has TRACE_DEFINE_ENUM() for names that
- *			print formats use and TB_HEADER does not announce
+ *			print formats use and TB_HEADER does not announce; without a guard, because
+ *			each pass reads it (read.h)
  *	TB_BARE_name 1	replace the class of TB_HEADER by the unit's TB_BARE_CLASS()
  *
  * Each pass gives TRACE_EVENT() and its relatives another meaning (kinds.h).  The kernel makes its
@@ -79,10 +80,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 #undef TB_EVENT_PRINT
 #define TB_EVENT_PRINT(template, name, proto, print)
 
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
 
 /* ---- 2: where dynamic fields are -------------------------------------- */
 
@@ -94,10 +92,7 @@ static_assert(sizeof(struct trace_entry) == sizeof(struct tb_composite) -
 		tstruct							\
 	};
 
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
 
 /* ---- 3: the table of fields ------------------------------------------- */
 
@@ -118,10 +113,7 @@ tb_fields_##call(void)							\
 	return fields;							\
 }
 
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
 
 /* ---- 4: sizes of dynamic fields --------------------------------------- */
 
@@ -141,10 +133,7 @@ static inline notrace int trace_event_get_offsets_##call(		\
 	return __data_size;						\
 }
 
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
 
 /* ---- 5: the probe ----------------------------------------------------- */
 
@@ -178,10 +167,7 @@ static notrace void __maybe_unused tb_probe_##call(void *__data, proto)	\
 	tb_tracepoint_leave();						\
 }
 
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
 
 /* ---- 6: print formats and definitions --------------------------------- */
 
@@ -213,10 +199,7 @@ static const char tb_print_##call[] __maybe_unused = print;
 	static const char tb_print_##name[] = print;			\
 	TB_DEFINITION(template, name, tb_print_##name)
 
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
 
 /* ---- 7: the collection ------------------------------------------------ */
 
@@ -254,8 +237,5 @@ __TB_UNIT_INIT(TB_UNIT_NAME);
 
 __init __TB_UNIT_INIT(TB_UNIT_NAME)
 {
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
 }

@@ -32,7 +32,4 @@
 #undef TB_EVAL
 #define TB_EVAL(text, a)			tb_survey_eval text
 
-#ifdef TB_EXTRA
-#include TB_EXTRA
-#endif
-#include TB_HEADER
+#include "read.h"
