@@ -7,14 +7,12 @@
  * Callers: devices/tracebuf_producer.c and channels.c, in process context; tb_piece_record() may
  * also run in an interrupt.  Locks: tb_channel.lock.
  */
-#include <linux/cpu.h>
 #include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 
@@ -82,8 +80,9 @@ static void tb_quota_charge(struct tb_channels *in, u64 now, u32 bytes)
 }
 
 /* Record a piece on this CPU, with preemption off. */
-static void tb_piece_record(struct tb_piece *piece)
+static void tb_piece_record(void *data)
 {
+	struct tb_piece *piece = data;
 	struct tb_cpu_ring *r = this_cpu_ptr(piece->provider->rings);
 	struct tb_slot slot __uninitialized;
 	struct tb_composite *c;
@@ -107,39 +106,6 @@ static void tb_piece_record(struct tb_piece *piece)
 	tb_record_end(&slot);
 	tb_quota_charge(&piece->provider->channels, piece->now, tb_piece_cost(piece));
 	piece->result = 0;
-}
-
-/* Record a piece on this CPU.  Return false if the provider does not record this CPU. */
-static bool tb_piece_record_here(struct tb_piece *piece)
-{
-	bool here = cpumask_test_cpu(get_cpu(), &piece->provider->cpus);
-
-	if (here)
-		tb_piece_record(piece);
-	put_cpu();
-	return here;
-}
-
-static void tb_piece_record_ipi(void *piece)
-{
-	tb_piece_record_here(piece);
-}
-
-/*
- * Record a piece on another CPU, because the provider does not record this one.  Use an interrupt,
- * which takes as long as copying one event.  A work item could wait forever for real-time threads
- * of that CPU, while this task holds locks.
- */
-static void tb_piece_record_elsewhere(struct tb_piece *piece)
-{
-	unsigned int cpu;
-
-	/* keeps the CPU online */
-	cpus_read_lock();
-	cpu = tb_provider_cpu(piece->provider, false);
-	if (cpu < nr_cpu_ids)
-		smp_call_function_single(cpu, tb_piece_record_ipi, piece, true);
-	cpus_read_unlock();
 }
 
 /*
@@ -171,8 +137,8 @@ static int tb_piece_put(struct tb_channel *c, struct tb_target *t, struct tb_pie
 	if (!tb_quota_allows_target(c, t, piece->now))
 		return -EDQUOT;
 	piece->result = -ENOBUFS;
-	if (!tb_piece_record_here(piece))
-		tb_piece_record_elsewhere(piece);
+	/* an interrupt of another CPU takes as long as copying one event */
+	tb_provider_call(piece->provider, false, tb_piece_record, piece);
 	if (!piece->result && t->rate)
 		t->paid += tb_quota_price(tb_piece_cost(piece), t->rate);
 	return piece->result;

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Choose a CPU that a provider records: for programs/ and recording/, in any context without a
- * lock.  Check whether the reader holds blocks: for recording/, in process context under read_lock.
+ * Call a function on a CPU that a provider records: for programs/ and recording/, in process
+ * context; takes cpus_read_lock.  Check whether the reader holds blocks: for recording/, in process
+ * context under read_lock.
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/isolation.h>
+#include <linux/smp.h>
 
-#include "machine/compat.h"
 #include "provider.h"
 
-/**
- * tb_provider_cpu() - choose an online CPU that the provider records
- * @p: the provider
- * @spare: never choose an isolated CPU; if not set, choose one only if there is no other
- *
- * The CPU may go offline before the caller uses it.
- *
- * Context: any.
- * Return: the CPU; nr_cpu_ids if no such CPU is online.
- */
-unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
+/* Return an online CPU that the provider records; nr_cpu_ids if there is none. */
+static unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 {
 	unsigned int cpu, found = nr_cpu_ids;
 
@@ -35,6 +28,37 @@ unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 	}
 	rcu_read_unlock();
 	return found;
+}
+
+/**
+ * tb_provider_call() - call a function on a CPU that the provider records: this one, if it does
+ * @p: the provider
+ * @spare: never interrupt an isolated CPU; if not set, interrupt one only if there is no other
+ * @func: the function; runs with preemption off, perhaps in an interrupt
+ * @arg: argument of @func
+ *
+ * Calls it on another CPU by an interrupt.  A work item could wait forever for real-time threads of
+ * that CPU, while the caller holds locks.
+ *
+ * Context: process; takes cpus_read_lock.
+ * Return: false if no such CPU is online.
+ */
+bool tb_provider_call(struct tb_provider *p, bool spare, void (*func)(void *arg), void *arg)
+{
+	bool done = cpumask_test_cpu(get_cpu(), &p->cpus);
+	unsigned int cpu;
+
+	if (done)
+		func(arg);
+	put_cpu();
+	if (done)
+		return true;
+	/* keeps the CPU online */
+	cpus_read_lock();
+	cpu = tb_provider_cpu(p, spare);
+	done = cpu < nr_cpu_ids && !smp_call_function_single(cpu, func, arg, true);
+	cpus_read_unlock();
+	return done;
 }
 
 /**

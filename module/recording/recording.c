@@ -472,25 +472,6 @@ static void tb_record_sync(void *arg)
 	tb_record_control(p, TB_EV_CLOCK, &sync, sizeof(sync), 2);
 }
 
-/* Write a clock record into the ring of this CPU.  Return false if this CPU has no ring. */
-static bool tb_sync_here(struct tb_provider *p)
-{
-	bool here = cpumask_test_cpu(get_cpu(), &p->cpus);
-
-	if (here)
-		tb_record_sync(p);
-	put_cpu();
-	return here;
-}
-
-/* Write a clock record into the ring of a CPU that is not isolated.  Return false without one. */
-static bool tb_sync_there(struct tb_provider *p)
-{
-	unsigned int cpu = tb_provider_cpu(p, true);
-
-	return cpu < nr_cpu_ids && !smp_call_function_single(cpu, tb_record_sync, p, 1);
-}
-
 /* Write a clock record into the durable buffer, unless it never recycles: it would fill up. */
 static void tb_sync_in_durable(struct tb_provider *p)
 {
@@ -532,7 +513,7 @@ static void tb_sync_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, sync_work.work);
 
-	if (!tb_sync_here(p) && !tb_sync_there(p))
+	if (!tb_provider_call(p, true, tb_record_sync, p))
 		tb_sync_in_durable(p);
 	tb_look_for_damage(p);
 	queue_work(TB_UNBOUND_WQ, &p->durable_work);
