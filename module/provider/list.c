@@ -119,7 +119,8 @@ int tb_providers_remove_unused(const char *name, struct tb_provider *own,
 		err = -ENOENT;
 	else if (list_is_first(&p->node, &tb_providers))
 		err = -EPERM;
-	else if (p->files > (p == own) || (p->flags & TB_PROVIDER_MODULE) || p->users)
+	else if (p->holders[TB_HOLDER_FILE] > (p == own) || (p->flags & TB_PROVIDER_MODULE) ||
+		 p->holders[TB_HOLDER_MODULE])
 		err = -EBUSY;
 	else
 		tb_providers_unlink(p);
@@ -181,7 +182,7 @@ int tb_providers_info(struct tb_provider_info *info)
 		info->state = READ_ONCE(p->state);
 		info->reason = READ_ONCE(p->reason);
 		info->flags = p->flags;
-		info->files = p->files;
+		info->files = p->holders[TB_HOLDER_FILE];
 		strscpy(info->name, p->name, sizeof(info->name));
 		err = 0;
 		break;
@@ -237,18 +238,6 @@ void tb_providers_look(void (*what)(struct tb_provider *p, void *data), void *da
 
 /* ---- references ------------------------------------------------------- */
 
-static u32 *tb_provider_holders(struct tb_provider *p, enum tb_holder holder)
-{
-	switch (holder) {
-	case TB_HOLDER_MODULE:
-		return &p->users;
-	case TB_HOLDER_FILE:
-		return &p->files;
-	default:
-		return NULL;
-	}
-}
-
 /**
  * tb_provider_get() - take a reference to a provider by its name
  * @name: its name
@@ -265,8 +254,8 @@ struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder)
 	p = tb_providers_find(name);
 	if (p) {
 		kref_get(&p->ref);
-		if (tb_provider_holders(p, holder))
-			++*tb_provider_holders(p, holder);
+		if (holder != TB_HOLDER_NONE)
+			p->holders[holder]++;
 	}
 	mutex_unlock(&tb_providers_lock);
 	return p;
@@ -288,9 +277,9 @@ static void tb_provider_release(struct kref *ref)
  */
 void tb_provider_put(struct tb_provider *p, enum tb_holder holder)
 {
-	if (tb_provider_holders(p, holder)) {
+	if (holder != TB_HOLDER_NONE) {
 		mutex_lock(&tb_providers_lock);
-		--*tb_provider_holders(p, holder);
+		p->holders[holder]--;
 		mutex_unlock(&tb_providers_lock);
 	}
 	kref_put(&p->ref, tb_provider_release);

@@ -7,13 +7,6 @@
 
 #include "provider.h"
 
-/* what holds a reference to a provider, see tb_provider_get() */
-enum tb_holder {
-	TB_HOLDER_NONE,		/* keeps the memory; the provider may be removed from the list */
-	TB_HOLDER_MODULE,	/* counted in @users: no program can remove the provider */
-	TB_HOLDER_FILE,		/* counted in @files: other files cannot remove the provider */
-};
-
 struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder);
 void tb_provider_put(struct tb_provider *p, enum tb_holder holder);
 

@@ -39,6 +39,14 @@ struct tb_session;
  */
 #define TB_EXITS	256
 
+/* what holds a reference to a provider, see tb_provider_get() */
+enum tb_holder {
+	TB_HOLDER_NONE,		/* keeps the memory; the provider may be removed from the list */
+	TB_HOLDER_MODULE,	/* no program can remove the provider */
+	TB_HOLDER_FILE,		/* other files cannot remove the provider */
+	TB_HOLDERS
+};
+
 /**
  * struct tb_provider - one provider
  * @rings: one per possible CPU; all zero for a CPU not in @cpus
@@ -49,8 +57,7 @@ struct tb_session;
  * @ref: references of open files, modules, and the list
  * @release: called when the last reference is released
  * @drain: moves the records of @threads into @durable, see tb_durable_drain(); under read_lock
- * @files: open files bound to the provider
- * @users: references that modules hold
+ * @holders: number of references by enum tb_holder; does not count TB_HOLDER_NONE
  * @visits: calls of tb_providers_each() that use it
  * @flags: TB_PROVIDER_*
  * @may_reserve: its buffers may be in reserved memory (machine/reserved.c)
@@ -125,8 +132,7 @@ struct tb_provider {
 	struct kref ref;
 	void (*release)(struct tb_provider *p);
 	void (*drain)(struct tb_provider *p);
-	u32 files;
-	u32 users;
+	u32 holders[TB_HOLDERS];
 	u32 visits;
 	u32 flags;
 	bool may_reserve;
