@@ -19,7 +19,6 @@
 #include "provider/wake.h"
 #include "probe.h"
 #include "trigger.h"
-#include "trigger_source.h"
 
 /* ---- firing ----------------------------------------------------------- */
 

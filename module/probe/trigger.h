@@ -10,13 +10,25 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-struct tb_event;
+#include "probe/event.h"
+
 struct tb_provider;
 struct tb_session;
-struct tb_trigger_source;
 
 /* a value of tb_trigger.state: the trigger has fired, but its members are not filled in yet */
 #define TB_TRIGGER_FIRING	0x80
+
+/**
+ * struct tb_trigger_source - an event of a trigger; select/arm.c makes it
+ * @probe: attached to the tracepoint; its rule has only tests
+ * @text: payload of the mark that is recorded, not NUL-terminated
+ * @bytes: size of @text
+ */
+struct tb_trigger_source {
+	struct tb_probe probe;
+	char text[2 * TB_NAME_MAX + 16];
+	u32 bytes;
+};
 
 /**
  * struct tb_trigger - the trigger of a provider

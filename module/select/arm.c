@@ -13,7 +13,6 @@
 #include "machine/compat.h"
 #include "probe/pending.h"
 #include "probe/trigger.h"
-#include "probe/trigger_source.h"
 #include "provider/provider.h"
 #include "arm.h"
 #include "rule.h"
