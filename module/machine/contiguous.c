@@ -46,7 +46,6 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	gfp_t gfp = TB_GFP | __GFP_RETRY_MAYFAIL | (what ? 0 : __GFP_ACCOUNT);
 	u32 i;
 
-	mem->blocks = blocks;
 	mem->block_bytes = block_bytes;
 	mem->order = get_order(block_bytes);
 	mem->chunk_bytes = PAGE_SIZE << mem->order;
@@ -101,7 +100,7 @@ void tb_mem_free(struct tb_mem *mem)
 /**
  * tb_mem_block() - the address of a block
  * @mem: the row
- * @index: number of the block, less than @mem->blocks
+ * @index: number of the block, less than the number allocated
  *
  * Return: the kernel address of the block.
  */

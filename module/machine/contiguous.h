@@ -17,7 +17,6 @@
  * @nr_chunks: number of @chunks
  * @chunk_bytes: bytes of a chunk, at least a page
  * @order: order of a chunk
- * @blocks: number of blocks
  * @block_bytes: bytes of a block, a power of two
  * @region: allocate from reserved memory (reserved.c); the caller sets it before tb_mem_alloc()
  */
@@ -26,7 +25,6 @@ struct tb_mem {
 	u32 nr_chunks;
 	u32 chunk_bytes;
 	u32 order;
-	u32 blocks;
 	u32 block_bytes;
 	bool region;
 };
