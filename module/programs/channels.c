@@ -68,12 +68,6 @@ static u64 tb_quota_burst(u64 rate, u64 burst)
 	return max_t(u64, 1, div64_u64(burst * NSEC_PER_SEC, rate));
 }
 
-/* Return the bytes of a ring.  The caller holds p->lock or p->read_lock. */
-static u64 tb_ring_bytes(const struct tb_provider *p)
-{
-	return (u64)p->config.buffers * tb_provider_buffer_bytes(p);
-}
-
 /*
  * Return the quota of each ring, of @bytes.  With the default quota, programs cannot overwrite the
  * kernel's events of the last seconds, however fast they write.
@@ -97,7 +91,7 @@ static void tb_channels_apply_quota(struct tb_provider *p)
 
 	lockdep_assert_held(&p->lock);
 	lockdep_assert_held(&tb_channels_lock);
-	tb_quota_default(&p->channels.quota, tb_ring_bytes(p), &rate, &burst);
+	tb_quota_default(&p->channels.quota, tb_memory_ring_bytes(&p->config), &rate, &burst);
 	WRITE_ONCE(p->channels.ring_burst, tb_quota_burst(rate, burst));
 	WRITE_ONCE(p->channels.ring_rate, rate);
 	for_each_possible_cpu(cpu)
@@ -483,7 +477,7 @@ void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info)
 	u64 bytes;
 
 	mutex_lock(&p->read_lock);
-	bytes = tb_ring_bytes(p);
+	bytes = tb_memory_ring_bytes(&p->config);
 	mutex_unlock(&p->read_lock);
 	mutex_lock(&tb_channels_lock);
 	*info = (struct tb_intake_info){

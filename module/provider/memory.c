@@ -65,9 +65,8 @@ int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
  */
 u64 tb_provider_ring_stride(const struct tb_provider *p)
 {
-	u64 bytes = (u64)p->config.buffers * tb_provider_buffer_bytes(p);
-
-	return tb_provider_ring_header(p) + round_up(bytes, PAGE_SIZE);
+	return tb_provider_ring_header(p) +
+	       round_up(tb_memory_ring_bytes(&p->config), PAGE_SIZE);
 }
 
 /**
