@@ -258,19 +258,6 @@ int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_c
 }
 
 /**
- * tb_provider_free() - free rings and durable buffer
- * @p: the provider, stopped, without sessions and mappings
- *
- * Context: process.
- */
-void tb_provider_free(struct tb_provider *p)
-{
-	struct tb_memory m = { .rings = p->memory, .durable = p->durable };
-
-	tb_memory_free(&m);
-}
-
-/**
  * tb_provider_grow() - add memory to the durable buffer
  * @p: the provider
  * @slots: number of slots to add, at most tb_durable_growth()

@@ -239,7 +239,6 @@ int tb_memory_add(struct tb_provider *p, unsigned int cpu);
 int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_config *c,
 		   const struct cpumask *cpus);
 int tb_provider_grow(struct tb_provider *p, u32 slots);
-void tb_provider_free(struct tb_provider *p);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);
 u64 tb_provider_ring_stride(const struct tb_provider *p);
 u64 tb_provider_durable_offset(const struct tb_provider *p);

@@ -519,11 +519,14 @@ int tb_provider_init(struct tb_provider *p, const char *name)
  */
 void tb_provider_destroy(struct tb_provider *p)
 {
+	struct tb_memory memory;
+
 	tb_provider_stop(p, 0);
 	tb_recording_sync(p);
 	tb_trigger_sync(p);
 	tb_wake_flush(p);
-	tb_provider_free(p);
+	memory = (struct tb_memory){ .rings = p->memory, .durable = p->durable };
+	tb_memory_free(&memory);
 	tb_memory_charge(p, 0, false);
 	tb_thread_queue_free(&p->threads);
 	tb_select_exit(p);
