@@ -442,13 +442,12 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 			continue;
 		index = last && last->cpu == block->cpu ? index + 1 : 0;
 		r = per_cpu_ptr(p->rings, block->cpu);
-		/* the ring has no buffer left: drop the block */
-		if (index == r->nr) {
-			index--;
-			continue;
-		}
-		/* time goes backwards, so one of two blocks is damaged: drop the second */
-		if (index && block->time_start < r->bufs[index - 1].block->time_start) {
+		/*
+		 * Drop the block if the ring has no buffer left; or if time goes backwards, so one
+		 * of two blocks is damaged.
+		 */
+		if (index == r->nr ||
+		    (index && block->time_start < r->bufs[index - 1].block->time_start)) {
 			index--;
 			continue;
 		}
@@ -514,8 +513,9 @@ int tb_previous_init(void)
 		tb_previous_choose(&v);
 		first = tb_previous_durable(&v);
 		err = first < v.durable ? tb_previous_make(&v, first) : -ENODATA;
+		/* before the first call of tb_region_usable() */
 		if (!err)
-			tb_region_hold();
+			tb_region.held = true;
 		if (err == -ENODATA || err == -EINVAL) {
 			pr_warn("tracebuf: reserved memory has %u blocks that cannot be read: new recordings will overwrite them\n",
 				v.nr);

@@ -119,16 +119,16 @@ static int tb_region_claim(const char *what, phys_addr_t start, phys_addr_t byte
 
 static int tb_region_map(const char *what, phys_addr_t start, phys_addr_t bytes)
 {
-	unsigned long i, pages = bytes >> PAGE_SHIFT;
+	unsigned long i;
 
-	for (i = 0; i < pages; i++) {
-		if (pfn_valid(PHYS_PFN(start) + i))
+	for (i = 0; i < tb_region.pages; i++) {
+		if (pfn_valid(tb_region.pfn + i))
 			continue;
 		pr_err("tracebuf: memory=%s: part of it has no struct page; choose a range between memory that the kernel uses\n",
 		       what);
 		return -EINVAL;
 	}
-	tb_region.used = bitmap_zalloc(pages, GFP_KERNEL);
+	tb_region.used = bitmap_zalloc(tb_region.pages, GFP_KERNEL);
 	if (!tb_region.used)
 		return -ENOMEM;
 	tb_region.address = memremap(start, bytes, MEMREMAP_WB);
@@ -136,8 +136,6 @@ static int tb_region_map(const char *what, phys_addr_t start, phys_addr_t bytes)
 		pr_err("tracebuf: memory=%s: it cannot be mapped\n", what);
 		return -ENOMEM;
 	}
-	tb_region.pfn = PHYS_PFN(start);
-	tb_region.pages = pages;
 	return 0;
 }
 
@@ -159,16 +157,15 @@ int tb_region_init(const char *what)
 		pr_err("tracebuf: memory=%s: not whole pages\n", what);
 		return -EINVAL;
 	}
+	tb_region.pfn = PHYS_PFN(start);
+	tb_region.pages = bytes >> PAGE_SHIFT;
 	/* a named range is the kernel's RAM, which modules cannot claim: docs/recover.md warns */
 	if (isdigit(*what))
 		err = tb_region_claim(what, start, bytes);
 	if (!err)
 		err = tb_region_map(what, start, bytes);
-	if (err) {
-		tb_region.pfn = PHYS_PFN(start);
-		tb_region.pages = bytes >> PAGE_SHIFT;
+	if (err)
 		tb_region_exit();
-	}
 	return err;
 }
 
@@ -211,16 +208,6 @@ bool tb_region_usable(void)
 {
 	/* the flag before use of the cleared memory: pairs with the release in tb_region_drop() */
 	return tb_region.address && !smp_load_acquire(&tb_region.held);
-}
-
-/**
- * tb_region_hold() - keep a recording that was found in the range
- *
- * Context: module init, before the first call of tb_region_usable().
- */
-void tb_region_hold(void)
-{
-	tb_region.held = true;
 }
 
 static void tb_region_clear(unsigned long first, unsigned long count)

@@ -30,7 +30,6 @@ int tb_region_init(const char *what);
 void tb_region_exit(void);
 bool tb_region_hibernates(void);
 bool tb_region_usable(void);
-void tb_region_hold(void);
 void tb_region_drop(void);
 struct page *tb_region_alloc(unsigned int order);
 void tb_pages_free(struct page *page, unsigned int order);
