@@ -62,14 +62,31 @@ static void tb_read_finish_block(struct tb_session *s)
 	mutex_unlock(&p->batch);
 }
 
-/* Copy from the current block.  Return bytes or -EFAULT. */
-static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to)
+/*
+ * Copy from the current block, or from the next one.  Return bytes; 0: none now; -errno.  @first:
+ * the call has copied nothing yet; @wait: wait for a block.
+ */
+static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to, bool first, bool wait)
 {
-	struct tb_provider *p = s->provider;
-	size_t n;
+	ssize_t n;
 
+	while (!s->part.bytes) {
+		n = tb_read_next_block(s);
+		if (n > 0)
+			break;
+		if (n == -ENODATA)
+			return 0; /* the end */
+		if (!n)
+			n = wait ? tb_wake_wait(s->provider, tb_session_ready, s) : -EAGAIN;
+		if (n)
+			return n;
+	}
+	/* after whole blocks, leave a block that does not fit for the next call */
+	if (!first && iov_iter_count(to) < s->part.bytes)
+		return 0;
 	/* no lock: no ioctl can release this block, so its memory stays in place */
-	n = copy_to_iter(tb_ref_address(p, &s->part) + s->offset, s->part.bytes - s->offset, to);
+	n = copy_to_iter(tb_ref_address(s->provider, &s->part) + s->offset,
+			 s->part.bytes - s->offset, to);
 	if (!n)
 		return -EFAULT;
 	s->offset += n;
@@ -98,45 +115,16 @@ ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock
 
 	if (!iov_iter_count(to))
 		return 0;
-	/* do not wait for another thread that waits in read() */
-	if (nonblock && !mutex_trylock(&s->lock))
-		return -EAGAIN;
-	if (!nonblock && mutex_lock_interruptible(&s->lock))
-		return -ERESTARTSYS;
-	while (iov_iter_count(to)) {
-		if (!s->part.bytes) {
-			n = tb_read_next_block(s);
-			if (n <= 0) {
-				if (done)
-					break;
-				if (n == 0 && nonblock)
-					n = -EAGAIN;
-				else if (n == 0)
-					n = tb_wake_wait(s->provider, tb_session_ready, s);
-				else if (n == -ENODATA)
-					goto out; /* the end */
-				if (!n)
-					continue;
-				mutex_unlock(&s->lock);
-				return n;
-			}
-		}
-		/* after whole blocks, leave a block that does not fit for the next call */
-		if (done && iov_iter_count(to) < s->part.bytes)
-			break;
-		n = tb_read_copy(s, to);
-		if (n < 0) {
-			if (!done) {
-				mutex_unlock(&s->lock);
-				return n;
-			}
-			break;
-		}
-		done += n;
-	}
-out:
+	n = tb_session_lock_read(&s->lock, nonblock);
+	if (n)
+		return n;
+	do {
+		n = tb_read_copy(s, to, !done, !done && !nonblock);
+		if (n > 0)
+			done += n;
+	} while (n > 0 && iov_iter_count(to));
 	mutex_unlock(&s->lock);
-	return done;
+	return done ?: n;
 }
 
 /**

@@ -43,6 +43,14 @@ struct tb_provider *tb_session_bind(struct tb_session *s);
 int tb_session_attach_to(struct tb_session *s, const char *name);
 int tb_session_attach(struct tb_session *s);
 
+/* Lock against other threads in read().  @nonblock: do not wait for one that waits there. */
+static inline int tb_session_lock_read(struct mutex *lock, bool nonblock)
+{
+	if (nonblock)
+		return mutex_trylock(lock) ? 0 : -EAGAIN;
+	return mutex_lock_interruptible(lock) ? -ERESTARTSYS : 0;
+}
+
 /* read.c */
 ssize_t tb_session_read(struct tb_session *s, struct iov_iter *to, bool nonblock);
 __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *table);
