@@ -85,14 +85,6 @@ bool tb_session_readable(struct tb_session *s, struct tb_provider *p)
 
 /* ---- acquire ------------------------------------------------------------ */
 
-static void tb_ref_ring(struct tb_provider *p, struct tb_ref *ref, unsigned int cpu, u32 index)
-{
-	ref->ring = cpu;
-	ref->bytes = tb_provider_buffer_bytes(p);
-	ref->offset = cpu * tb_provider_ring_stride(p) + tb_provider_ring_header(p) +
-		      (u64)index * ref->bytes;
-}
-
 static u32 tb_acquire_durable(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
 	struct tb_durable_block block;
@@ -130,7 +122,10 @@ static bool tb_acquire_from_ring(struct tb_provider *p, unsigned int cpu, struct
 		return false;
 	if (p->snapshot)
 		r->from = r->bufs[index].block->sequence + 1;
-	tb_ref_ring(p, ref, cpu, index);
+	ref->ring = cpu;
+	ref->bytes = tb_provider_buffer_bytes(p);
+	ref->offset = cpu * tb_provider_ring_stride(p) + tb_provider_ring_header(p) +
+		      (u64)index * ref->bytes;
 	return true;
 }
 
@@ -156,8 +151,11 @@ static u32 tb_acquire_from_rings(struct tb_provider *p, struct tb_ref *refs, u32
 	return n;
 }
 
-/* Return the index of the buffer that @ref, from user space, names; -1 if it is not held. */
-static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
+/*
+ * Return the index of the buffer that @ref, from user space, names; -1 if it is not held.  @ring:
+ * out: its ring.
+ */
+static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref, struct tb_cpu_ring **ring)
 {
 	u32 bytes = tb_provider_buffer_bytes(p), cpu, index;
 	struct tb_cpu_ring *r;
@@ -177,14 +175,8 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref)
 	s = READ_ONCE(r->bufs[index].state);
 	if (TB_BUF_STATE(s) != TB_BUF_HELD || (tb_ring_pinned(r) && TB_BUF_SEQ(s) >= r->from))
 		return -1;
+	*ring = r;
 	return index;
-}
-
-/* Return the ring of @ref, from user space, after tb_ref_index() has found its buffer. */
-static struct tb_cpu_ring *tb_ref_owner(struct tb_provider *p, const struct tb_ref *ref)
-{
-	lockdep_assert_held(&p->read_lock);
-	return per_cpu_ptr(p->rings, array_index_nospec(ref->ring, nr_cpu_ids));
 }
 
 /**
@@ -228,10 +220,9 @@ void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count)
 			WRITE_ONCE(p->durable.taken, p->durable.taken - 1);
 			continue;
 		}
-		index = tb_ref_index(p, &ref);
+		index = tb_ref_index(p, &ref, &r);
 		if (index < 0)
 			continue;
-		r = tb_ref_owner(p, &ref);
 		if (p->snapshot)
 			r->from = r->bufs[index].block->sequence;
 		tb_ring_unacquire(r, index);
@@ -388,6 +379,7 @@ static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
  */
 int tb_block_release(struct tb_provider *p, const struct tb_ref *ref)
 {
+	struct tb_cpu_ring *r;
 	int index;
 
 	lockdep_assert_held(&p->read_lock);
@@ -397,13 +389,13 @@ int tb_block_release(struct tb_provider *p, const struct tb_ref *ref)
 		p->durable.released++;
 		return 0;
 	}
-	index = tb_ref_index(p, ref);
+	index = tb_ref_index(p, ref, &r);
 	if (index < 0)
 		return -EINVAL;
 	if (p->snapshot)
-		tb_ring_put_back(tb_ref_owner(p, ref), index);
+		tb_ring_put_back(r, index);
 	else
-		tb_ring_release(tb_ref_owner(p, ref), index);
+		tb_ring_release(r, index);
 	return 0;
 }
 

@@ -179,22 +179,15 @@ static bool tb_save_channel_ready(void *channel)
 
 /* ---- the manager's side ------------------------------------------------ */
 
-/* Put back the offered block. */
-static void tb_save_channel_put_back(struct tb_save_channel *c)
-{
-	lockdep_assert_held(&c->provider->read_lock);
-	if (c->held)
-		tb_block_unacquire(c->provider, &c->block, 1);
-	c->held = false;
-}
-
-/* Return the ring to the session. */
+/* Return the ring to the session, with the offered block. */
 static void tb_save_channel_detach(struct tb_save_channel *c)
 {
 	lockdep_assert_held(&c->provider->read_lock);
 	if (!c->session)
 		return;
-	tb_save_channel_put_back(c);
+	if (c->held)
+		tb_block_unacquire(c->provider, &c->block, 1);
+	c->held = false;
 	c->session->channels[c->cpu] = NULL;
 	cpumask_clear_cpu(c->cpu, &c->provider->saved);
 	c->session = NULL;
@@ -249,33 +242,19 @@ static int tb_save_channel_answer(struct tb_save_channel *c, const struct tb_pac
 
 /* ---- file operations --------------------------------------------------- */
 
-static int tb_save_channel_lock(struct tb_save_channel *c, bool nonblock)
-{
-	if (nonblock)
-		return mutex_trylock(&c->lock) ? 0 : -EAGAIN;
-	return mutex_lock_interruptible(&c->lock) ? -ERESTARTSYS : 0;
-}
-
 /* Read one packet.  Return its size, 0 at the end, or -errno.  @wait: wait for a packet. */
 static ssize_t tb_save_channel_read_one(struct tb_save_channel *c, char __user *to, bool wait)
 {
 	struct tb_packet packet;
 	int n;
 
-	for (;;) {
-		n = tb_save_channel_look(c, &packet);
-		if (n == -ENODATA)
-			return 0;
-		if (n)
-			break;
-		if (!wait)
-			return -EAGAIN;
-		n = tb_wake_wait(c->provider, tb_save_channel_ready, c);
+	while (!(n = tb_save_channel_look(c, &packet))) {
+		n = wait ? tb_wake_wait(c->provider, tb_save_channel_ready, c) : -EAGAIN;
 		if (n)
 			break;
 	}
 	if (n < 0)
-		return n;
+		return n == -ENODATA ? 0 : n;
 	if (copy_to_user(to, &packet, sizeof(packet)))
 		return -EFAULT;
 	tb_save_channel_packet_taken(c, &packet);
@@ -296,7 +275,7 @@ static ssize_t tb_save_channel_read(struct file *file, char __user *to, size_t b
 
 	if (bytes < sizeof(struct tb_packet))
 		return -EINVAL;
-	n = tb_save_channel_lock(c, nonblock);
+	n = tb_session_lock_read(&c->lock, nonblock);
 	if (n)
 		return n;
 	do {
@@ -360,9 +339,8 @@ static __poll_t tb_save_channel_poll(struct file *file, poll_table *table)
 	return mask;
 }
 
-static int tb_save_channel_release(struct inode *inode, struct file *file)
+static void tb_save_channel_free(struct tb_save_channel *c)
 {
-	struct tb_save_channel *c = file->private_data;
 	struct tb_provider *p = c->provider;
 
 	mutex_lock(&p->read_lock);
@@ -371,6 +349,11 @@ static int tb_save_channel_release(struct inode *inode, struct file *file)
 	tb_wake_waiters(p);
 	tb_provider_put(p, TB_HOLDER_NONE);
 	kfree(c);
+}
+
+static int tb_save_channel_release(struct inode *inode, struct file *file)
+{
+	tb_save_channel_free(file->private_data);
 	return 0;
 }
 
@@ -450,12 +433,7 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu)
 		if (err >= 0)
 			return err;
 	}
-	mutex_lock(&p->read_lock);
-	tb_save_channel_detach(c);
-	mutex_unlock(&p->read_lock);
-	tb_wake_waiters(p);
-	tb_provider_put(p, TB_HOLDER_NONE);
-	kfree(c);
+	tb_save_channel_free(c);
 	return err;
 }
 
