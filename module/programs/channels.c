@@ -123,8 +123,8 @@ void tb_channels_exit(struct tb_provider *p)
 	free_percpu(p->channels.ring_paid);
 }
 
-/* Update the pages of all channels that have the provider as a target. */
-static void tb_channels_words(struct tb_provider *p)
+/* Update the pages of all channels that have the provider as a target.  @match: categories, too. */
+static void tb_channels_words(struct tb_provider *p, bool match)
 {
 	struct tb_channel *c;
 	int t;
@@ -132,8 +132,11 @@ static void tb_channels_words(struct tb_provider *p)
 	lockdep_assert_held(&tb_channels_lock);
 	list_for_each_entry(c, &tb_channels_open, node) {
 		t = tb_target_of(c, p);
-		if (t >= 0)
-			tb_words_update(c, t);
+		if (t < 0)
+			continue;
+		if (match)
+			tb_category_match(c, t);
+		tb_words_update(c, t);
 	}
 }
 
@@ -147,7 +150,7 @@ void tb_channels_clock(struct tb_provider *p)
 {
 	lockdep_assert_held(&p->lock);
 	mutex_lock(&tb_channels_lock);
-	tb_channels_words(p);
+	tb_channels_words(p, false);
 	mutex_unlock(&tb_channels_lock);
 }
 
@@ -169,7 +172,7 @@ void tb_channels_notify(struct tb_provider *p, bool recording)
 		atomic64_set(&p->channels.kept_bytes, 0);
 	}
 	p->channels.recording = recording;
-	tb_channels_words(p);
+	tb_channels_words(p, false);
 	mutex_unlock(&tb_channels_lock);
 }
 
@@ -376,22 +379,6 @@ static int tb_channels_add_pattern(struct tb_channels *in, u32 op, const char *t
 	return 0;
 }
 
-/* Match the categories of all channels again after a change of the provider's patterns. */
-static void tb_channels_match(struct tb_provider *p)
-{
-	struct tb_channel *c;
-	int t;
-
-	lockdep_assert_held(&tb_channels_lock);
-	list_for_each_entry(c, &tb_channels_open, node) {
-		t = tb_target_of(c, p);
-		if (t < 0)
-			continue;
-		tb_category_match(c, t);
-		tb_words_update(c, t);
-	}
-}
-
 /**
  * tb_channels_set_categories() - TB_IOC_CATEGORIES
  * @p: the provider
@@ -412,7 +399,7 @@ int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *patter
 	else
 		err = tb_channels_add_pattern(&p->channels, op, pattern);
 	if (!err)
-		tb_channels_match(p);
+		tb_channels_words(p, true);
 	mutex_unlock(&tb_channels_lock);
 	mutex_unlock(&p->lock);
 	return err;
