@@ -39,16 +39,6 @@ static u64 tb_clock_raw_frequency(void)
 {
 	return (u64)tsc_khz * 1000;
 }
-
-static bool tb_clock_erratum(void)
-{
-	return false;
-}
-
-static __always_inline u64 tb_clock_raw_stable(void)
-{
-	return tb_clock_raw();
-}
 #elif defined(CONFIG_ARM64)
 static bool tb_clock_raw_usable(bool asked)
 {
@@ -59,7 +49,19 @@ static u64 tb_clock_raw_frequency(void)
 {
 	return read_sysreg(cntfrq_el0);
 }
+#else
+static bool tb_clock_raw_usable(bool asked)
+{
+	return false;
+}
 
+static u64 tb_clock_raw_frequency(void)
+{
+	return NSEC_PER_SEC;
+}
+#endif
+
+#if defined(CONFIG_ARM64)
 /*
  * Return true if a CPU may need a workaround to read the counter.  The kernel detects an erratum
  * when the CPU comes online, so assume one for each offline CPU.
@@ -84,16 +86,6 @@ static __always_inline u64 tb_clock_raw_stable(void)
 	return __arch_counter_get_cntvct_stable();
 }
 #else
-static bool tb_clock_raw_usable(bool asked)
-{
-	return false;
-}
-
-static u64 tb_clock_raw_frequency(void)
-{
-	return NSEC_PER_SEC;
-}
-
 static bool tb_clock_erratum(void)
 {
 	return false;

@@ -26,14 +26,14 @@
 
 /* ---- the kernel's events ---------------------------------------------- */
 
-#ifdef CONFIG_PERF_EVENTS
-
 /* Return true if counters of this type count on the CPU that reads them. */
 static bool tb_counter_known(const struct tb_counter *c)
 {
 	return c->type == PERF_TYPE_HARDWARE || c->type == PERF_TYPE_SOFTWARE ||
 	       c->type == PERF_TYPE_HW_CACHE || c->type == PERF_TYPE_RAW;
 }
+
+#ifdef CONFIG_PERF_EVENTS
 
 /*
  * Makes a perf event.  Return it, counting; -ENODEV the CPU is not online; -ENOMEM; -EOPNOTSUPP the
@@ -96,11 +96,6 @@ static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
 }
 
 #else
-
-static bool tb_counter_known(const struct tb_counter *c)
-{
-	return false;
-}
 
 static struct perf_event *tb_perf_make(const struct tb_counter *c, unsigned int cpu)
 {
