@@ -32,8 +32,6 @@
 
 static int tb_config_check(const struct tb_config *c)
 {
-	unsigned int i;
-
 	if (c->mode < TB_MODE_ONESHOT || c->mode > TB_MODE_STREAMING)
 		return -EINVAL;
 	if (c->policy != TB_POLICY_OVERWRITE && c->policy != TB_POLICY_DROP)
@@ -57,10 +55,7 @@ static int tb_config_check(const struct tb_config *c)
 		return -EINVAL;
 	if (c->flush_ms > 3600 * 1000 || (c->flags & ~TB_CONFIG_DURABLE_STOP))
 		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(c->reserved); i++)
-		if (c->reserved[i])
-			return -EINVAL;
-	return 0;
+	return memchr_inv(c->reserved, 0, sizeof(c->reserved)) ? -EINVAL : 0;
 }
 
 static u32 tb_default_durable_max(const struct tb_config *c)

@@ -10,7 +10,7 @@
  */
 #include <linux/err.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/string.h>
 
 #include "events/catalog.h"
 #include "machine/compat.h"
@@ -28,18 +28,7 @@
 /* Copy an array from user space.  The caller frees it with kvfree(). */
 static void *tb_rule_copy(u64 from, u32 count, size_t size)
 {
-	void *to;
-
-	if (!count)
-		return NULL;
-	to = kvmalloc_array(count, size, TB_GFP);
-	if (!to)
-		return ERR_PTR(-ENOMEM);
-	if (copy_from_user(to, u64_to_user_ptr(from), count * size)) {
-		kvfree(to);
-		return ERR_PTR(-EFAULT);
-	}
-	return to;
+	return count ? vmemdup_user(u64_to_user_ptr(from), count * size) : NULL;
 }
 
 static int tb_rule_check_tests(struct tb_event *e, const struct tb_test *tests, u32 nr,
