@@ -62,11 +62,6 @@ static struct perf_event *tb_perf_make(const struct tb_counter *c, unsigned int 
 	return event;
 }
 
-static void tb_perf_free(struct perf_event *event)
-{
-	perf_event_release_kernel(event);
-}
-
 /* Return false if the CPU has been offline, so that the event has stopped counting. */
 static bool tb_perf_alive(const struct perf_event *event)
 {
@@ -100,10 +95,6 @@ static notrace bool tb_perf_read(struct perf_event *event, bool nmi, u64 *value)
 static struct perf_event *tb_perf_make(const struct tb_counter *c, unsigned int cpu)
 {
 	return ERR_PTR(-EOPNOTSUPP);
-}
-
-static void tb_perf_free(struct perf_event *event)
-{
 }
 
 static bool tb_perf_alive(const struct perf_event *event)
@@ -154,7 +145,7 @@ static int tb_counter_make(struct tb_counters_set *s, u32 i, unsigned int cpu)
 	rcu_assign_pointer(per_cpu_ptr(s->cpu, cpu)->event[i], e);
 	if (old) {
 		synchronize_rcu();
-		tb_perf_free(old->event);
+		perf_event_release_kernel(old->event);
 		kfree(old);
 	}
 	return 0;
@@ -172,7 +163,7 @@ static void tb_counter_remove(struct tb_counters_set *s, u32 i)
 		if (!e)
 			continue;
 		RCU_INIT_POINTER(per_cpu_ptr(s->cpu, cpu)->event[i], NULL);
-		tb_perf_free(e->event);
+		perf_event_release_kernel(e->event);
 		kfree(e);
 	}
 }
