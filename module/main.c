@@ -139,24 +139,20 @@ static int tb_params_configure(void)
 				      TB_POLICY_OVERWRITE, &c.policy);
 	if (!err)
 		err = tb_param_choice("clock", clock, tb_clocks, ARRAY_SIZE(tb_clocks),
-				      TB_CLOCK_AUTO, &c.clock);
-	if (!err)
-		err = tb_param_range("buffers", buffers,
+				      TB_CLOCK_AUTO, &c.clock) ?:
+		      tb_param_range("buffers", buffers,
 				     c.mode == TB_MODE_ONESHOT ? 1 : TB_BUFFERS_MIN,
-				     TB_BUFFERS_MAX);
-	if (!err)
-		err = tb_param_range("elements", elements, TB_BUFFER_ELEMENTS_MIN,
+				     TB_BUFFERS_MAX) ?:
+		      tb_param_range("elements", elements, TB_BUFFER_ELEMENTS_MIN,
 				     TB_BUFFER_ELEMENTS_MAX);
 	if (!err && elements & (elements - 1)) {
 		pr_err("tracebuf: elements=%u: not a power of two\n", elements);
 		err = -EINVAL;
 	}
 	if (!err)
-		err = tb_param_range("watermark", watermark, 1, 100);
-	if (!err)
-		err = tb_param_range("durable_kib", durable_kib, 64, 65536);
-	if (!err)
-		err = tb_param_range("producers_per_user", producers_per_user, 1,
+		err = tb_param_range("watermark", watermark, 1, 100) ?:
+		      tb_param_range("durable_kib", durable_kib, 64, 65536) ?:
+		      tb_param_range("producers_per_user", producers_per_user, 1,
 				     TB_PRODUCERS_MAX);
 	if (!err && (!tb_memory_percent || tb_memory_percent > 100)) {
 		pr_err("tracebuf: memory_percent=%u: not within 1..100\n", tb_memory_percent);

@@ -75,27 +75,22 @@ static void tb_sleep_close(struct tb_provider *p, void *data)
 }
 
 /*
- * Set how the provider reads the clock (enum tb_ticks).  Writers read the byte without READ_ONCE():
- * they use it once, and while the rings are paused it does not matter which value they get.
+ * Halt the clock.  Writers read the byte without READ_ONCE(): they use it once, and while the rings
+ * are paused it does not matter which value they get.
  */
-static void tb_sleep_clock(struct tb_provider *p, u8 ticks)
+static void tb_sleep_halt(struct tb_provider *p, void *data)
 {
 	unsigned int cpu;
 
-	lockdep_assert_held(&p->lock);
-	mutex_lock(&p->read_lock);
-	WRITE_ONCE(p->clock.raw, ticks);
-	p->durable.raw_clock = ticks;
-	for_each_cpu(cpu, &p->cpus)
-		WRITE_ONCE(per_cpu_ptr(p->rings, cpu)->raw_clock, ticks);
-	mutex_unlock(&p->read_lock);
-}
-
-static void tb_sleep_halt(struct tb_provider *p, void *data)
-{
 	mutex_lock(&p->lock);
-	if (p->allocated && p->clock.raw)
-		tb_sleep_clock(p, TB_TICKS_HALTED);
+	mutex_lock(&p->read_lock);
+	if (p->allocated && p->clock.raw) {
+		WRITE_ONCE(p->clock.raw, TB_TICKS_HALTED);
+		p->durable.raw_clock = TB_TICKS_HALTED;
+		for_each_cpu(cpu, &p->cpus)
+			WRITE_ONCE(per_cpu_ptr(p->rings, cpu)->raw_clock, TB_TICKS_HALTED);
+	}
+	mutex_unlock(&p->read_lock);
 	mutex_unlock(&p->lock);
 }
 
