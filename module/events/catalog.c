@@ -488,28 +488,26 @@ found:
 	return 0;
 }
 
-/* Make the events of a unit absent: tb_event_attach() then attaches no probe to them. */
-static void tb_unit_hide(const struct tb_unit *unit)
+/*
+ * Make the events of some units absent: tb_event_attach() then attaches no probe to them.  @forget:
+ * their definitions go, too.
+ */
+static void tb_units_hide(const struct tb_unit *units, unsigned int n, bool forget)
 {
 	unsigned int i;
 
-	lockdep_assert_held(&tb_events_lock);
+	mutex_lock(&tb_events_lock);
 	for (i = 0; i < tb_nr_events; i++) {
-		if (!tb_events[i]->def || tb_events[i]->def->unit != unit)
+		struct tb_event *e = tb_events[i];
+
+		if (!e->def || e->def->unit < units || e->def->unit >= units + n)
 			continue;
-		WRITE_ONCE(tb_events[i]->tp, NULL);
-		WRITE_ONCE(tb_events[i]->source, NULL);
+		WRITE_ONCE(e->tp, NULL);
+		WRITE_ONCE(e->source, NULL);
+		if (forget)
+			WRITE_ONCE(e->def, NULL);
 	}
-}
-
-static void tb_unit_forget(const struct tb_unit *unit)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&tb_events_lock);
-	for (i = 0; i < tb_nr_events; i++)
-		if (tb_events[i]->def && tb_events[i]->def->unit == unit)
-			WRITE_ONCE(tb_events[i]->def, NULL);
+	mutex_unlock(&tb_events_lock);
 }
 
 /**
@@ -523,17 +521,9 @@ static void tb_unit_forget(const struct tb_unit *unit)
  */
 void tb_units_unregister(struct tb_unit *units, unsigned int n)
 {
-	unsigned int i;
-
-	mutex_lock(&tb_events_lock);
-	for (i = 0; i < n; i++)
-		tb_unit_hide(&units[i]);
-	mutex_unlock(&tb_events_lock);
+	tb_units_hide(units, n, false);
 	tb_events_hooks->changed();
-	mutex_lock(&tb_events_lock);
-	for (i = 0; i < n; i++)
-		tb_unit_forget(&units[i]);
-	mutex_unlock(&tb_events_lock);
+	tb_units_hide(units, n, true);
 	/* wait for readers of the definitions, and for running probes */
 	synchronize_srcu(&tb_events_srcu);
 	tb_tracepoint_synchronize();
