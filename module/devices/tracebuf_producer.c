@@ -9,7 +9,6 @@
  *
  * Callers: system calls, in process context.  Locks: tb_channel.lock.
  */
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/log2.h>

@@ -8,8 +8,6 @@
  *
  * Callers: session.c and acquire.c, in process context, under tb_provider.read_lock.
  */
-#include <linux/cpu.h>
-
 #include "recording/recording.h"
 #include "snapshot.h"
 

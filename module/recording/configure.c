@@ -9,16 +9,13 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
-#include <linux/sched/isolation.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 
 #include "events/catalog.h"
 #include "probe/pending.h"
 #include "provider/provider.h"
 #include "provider/wake.h"
 #include "recording.h"
-#include "registry.h"
 #include "select/rule.h"
 #include "select/select.h"
 
