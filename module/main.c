@@ -243,7 +243,6 @@ static int __init tb_init(void)
 	static const struct tb_events_hooks hooks = {
 		.added = tb_handlers_new_event,
 		.changed = tb_select_refresh,
-		.freed = tb_handlers_free,
 	};
 	int err;
 

@@ -623,7 +623,7 @@ void tb_events_exit(void)
 	for (i = 0; i < tb_nr_events; i++) {
 		kvfree(tb_events[i]->desc[0]);
 		kvfree(tb_events[i]->desc[1]);
-		tb_events_hooks->freed(tb_events[i]);
+		kfree(rcu_dereference_protected(tb_events[i]->handlers, true));
 		kfree(tb_events[i]);
 	}
 	kvfree(tb_events);

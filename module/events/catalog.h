@@ -13,12 +13,10 @@
  * struct tb_events_hooks - what catalog.c calls when events come and go; process context
  * @added: before an event comes or comes back, under tb_events_lock; returns 0 or -ENOMEM
  * @changed: after events have come or gone; on return no probe is attached to absent events
- * @freed: before catalog.c frees an event, at module exit
  */
 struct tb_events_hooks {
 	int (*added)(struct tb_event *e);
 	void (*changed)(void);
-	void (*freed)(struct tb_event *e);
 };
 
 /* catalog.c */

@@ -488,7 +488,7 @@ int tb_provider_init(struct tb_provider *p, const char *name)
 	tb_recording_init(p);
 	tb_wake_init(p);
 	tb_trigger_init(p);
-	tb_select_init(p);
+	xa_init(&p->probes);
 	tb_counters_init(&p->counters);
 	err = tb_thread_queue_alloc(&p->threads);
 	if (!err)

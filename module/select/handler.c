@@ -213,14 +213,3 @@ int tracebuf_find(const char *system, const char *name, const char *field,
 	return err;
 }
 EXPORT_SYMBOL_GPL(tracebuf_find);
-
-/**
- * tb_handlers_free() - free the list of handlers of an event
- * @e: the event, without handlers
- *
- * Context: module exit.
- */
-void tb_handlers_free(struct tb_event *e)
-{
-	kfree(rcu_dereference_protected(e->handlers, true));
-}

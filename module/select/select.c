@@ -26,18 +26,7 @@
 #define TB_COMPACT	2
 
 /**
- * tb_select_init() - initialise a provider with an empty selection
- * @p: the provider
- *
- * Context: process.
- */
-void tb_select_init(struct tb_provider *p)
-{
-	xa_init(&p->probes);
-}
-
-/**
- * tb_select_exit() - undo tb_select_init()
+ * tb_select_exit() - free the selection of a provider
  * @p: the provider, stopped
  *
  * Context: process.

@@ -17,7 +17,6 @@ static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)
 	return READ_ONCE(probe->from) <= moment && moment < READ_ONCE(probe->until);
 }
 
-void tb_select_init(struct tb_provider *p);
 void tb_select_exit(struct tb_provider *p);
 int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched);
 struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e);
