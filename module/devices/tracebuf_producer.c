@@ -188,16 +188,9 @@ static int tb_pioc_setup(struct tb_channel *c, void __user *arg, size_t size)
 		smp_store_release(&c->begun, 0);
 		return err;
 	}
-	/* the constant fields before @ready: pairs with the acquires in the next two functions */
+	/* the constant fields before @ready: pairs with the acquires of @ready below */
 	smp_store_release(&c->ready, true);
 	return 0;
-}
-
-/* Return true if the channel is set up and belongs to the caller's process. */
-static bool tb_producer_own_process(struct tb_channel *c)
-{
-	/* pairs with the release in tb_pioc_setup() */
-	return smp_load_acquire(&c->ready) && c->owner == task_tgid(current);
 }
 
 /*
@@ -493,9 +486,11 @@ static int tb_producer_release(struct inode *inode, struct file *file)
 static int tb_producer_flush(struct file *file, fl_owner_t id)
 {
 	struct tb_channel *c = file->private_data;
+	/* pairs with the release in tb_pioc_setup() */
+	bool own = smp_load_acquire(&c->ready) && c->owner == task_tgid(current);
 
 	/* only when the last thread exits: a thread with its own file table may exit earlier */
-	if (tb_producer_own_process(c) && !atomic_read(&current->signal->live))
+	if (own && !atomic_read(&current->signal->live))
 		tb_channel_end(c);
 	return 0;
 }

@@ -431,24 +431,21 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
  */
 void tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 {
+	int err = -EINVAL;
 	u32 n, taken;
-	int err;
 
-	if (ref->chunk >= c->nr_chunks || ref->data) {
-		mutex_lock(&c->lock);
-		c->refused++;
-		mutex_unlock(&c->lock);
-		ref->result = EINVAL;
-		return;
-	}
-	n = array_index_nospec(ref->chunk, c->nr_chunks);
 	mutex_lock(&c->lock);
-	taken = c->accounting[n].records;
-	err = tb_chunk_take(c, n, TB_TAKE_COMMIT);
+	if (ref->chunk >= c->nr_chunks || ref->data) {
+		c->refused++;
+	} else {
+		n = array_index_nospec(ref->chunk, c->nr_chunks);
+		taken = c->accounting[n].records;
+		err = tb_chunk_take(c, n, TB_TAKE_COMMIT);
+		if (err && err != -ESTALE)
+			ref->data = taken;
+	}
 	mutex_unlock(&c->lock);
 	ref->result = -err;
-	if (err && err != -ESTALE)
-		ref->data = taken;
 }
 
 /**

@@ -23,16 +23,13 @@
  * @q: the queue, all zero
  *
  * Context: process.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM; the caller calls tb_thread_queue_free() in either case.
  */
 int tb_thread_queue_alloc(struct tb_thread_queue *q)
 {
 	q->slots = kvcalloc(TB_THREAD_QUEUE_SLOTS, sizeof(*q->slots), TB_GFP);
 	q->names = kvcalloc(TB_THREAD_QUEUE_NAMES, sizeof(*q->names), TB_GFP);
-	if (q->slots && q->names)
-		return 0;
-	tb_thread_queue_free(q);
-	return -ENOMEM;
+	return q->slots && q->names ? 0 : -ENOMEM;
 }
 
 /**
@@ -45,8 +42,6 @@ void tb_thread_queue_free(struct tb_thread_queue *q)
 {
 	kvfree(q->slots);
 	kvfree(q->names);
-	q->slots = NULL;
-	q->names = NULL;
 }
 
 /**
