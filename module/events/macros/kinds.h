@@ -69,37 +69,26 @@
 
 /* the tracepoint itself checks conditions and calls @reg and @unreg */
 #undef DEFINE_EVENT_FN
-#define DEFINE_EVENT_FN(template, name, proto, args, reg, unreg)	\
+#define DEFINE_EVENT_FN(template, name, proto, args, ...)		\
 	DEFINE_EVENT(template, name, PARAMS(proto), PARAMS(args))
-
 #undef DEFINE_EVENT_CONDITION
-#define DEFINE_EVENT_CONDITION(template, name, proto, args, cond)	\
-	DEFINE_EVENT(template, name, PARAMS(proto), PARAMS(args))
-
-#undef TRACE_EVENT_CONDITION
-#define TRACE_EVENT_CONDITION(name, proto, args, cond, tstruct, assign,	\
-			      print)					\
-	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
-		    PARAMS(assign), PARAMS(print))
+#define DEFINE_EVENT_CONDITION	DEFINE_EVENT_FN
 
 #undef TRACE_EVENT_FN
-#define TRACE_EVENT_FN(name, proto, args, tstruct, assign, print, reg,	\
-		       unreg)						\
+#define TRACE_EVENT_FN(name, proto, args, tstruct, assign, print, ...)	\
 	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
 		    PARAMS(assign), PARAMS(print))
+/* some kernels run these probes preemptible: tb_tracepoint_enter() disables preemption */
+#undef TRACE_EVENT_SYSCALL
+#define TRACE_EVENT_SYSCALL	TRACE_EVENT_FN
 
 #undef TRACE_EVENT_FN_COND
 #define TRACE_EVENT_FN_COND(name, proto, args, cond, tstruct, assign,	\
-			    print, reg, unreg)				\
+			    print, ...)					\
 	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
 		    PARAMS(assign), PARAMS(print))
-
-/* some kernels run these probes preemptible: tb_tracepoint_enter() disables preemption */
-#undef TRACE_EVENT_SYSCALL
-#define TRACE_EVENT_SYSCALL(name, proto, args, tstruct, assign, print,	\
-			    reg, unreg)					\
-	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
-		    PARAMS(assign), PARAMS(print))
+#undef TRACE_EVENT_CONDITION
+#define TRACE_EVENT_CONDITION	TRACE_EVENT_FN_COND
 
 /* events without a tracepoint */
 #undef TRACE_EVENT_NOP
