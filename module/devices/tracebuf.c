@@ -141,16 +141,14 @@ static int tb_ioc_query(struct tb_session *s, union tb_argument *a, const struct
 static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 {
 	DECLARE_BITMAP(given, TB_CPUS_BYTES * BITS_PER_BYTE) = { };
-	int err;
 
 	if (!mask != !bytes || bytes > TB_CPUS_BYTES)
 		return -EINVAL;
 	cpumask_copy(cpus, cpu_possible_mask);
 	if (!mask)
 		return 0;
-	err = copy_from_user(given, u64_to_user_ptr(mask), bytes) ? -EFAULT : 0;
-	if (err)
-		return err;
+	if (copy_from_user(given, u64_to_user_ptr(mask), bytes))
+		return -EFAULT;
 	/* the bytes are a bitmap already: the ABI and the kernel are little-endian */
 	if (find_last_bit(given, TB_CPUS_BYTES * BITS_PER_BYTE) >= nr_cpu_ids)
 		return -EINVAL;

@@ -326,7 +326,6 @@ static void __maybe_unused tb_threads_check_probe(void)
 	check_trace_callback_type_sched_process_exit(tb_threads_exit);
 }
 
-/* Detach the first @n probes. */
 static void tb_threads_detach_first(struct tb_provider *provider, unsigned int n)
 {
 	struct tracepoint *tp;

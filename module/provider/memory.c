@@ -81,22 +81,17 @@ u64 tb_provider_durable_offset(const struct tb_provider *p)
 	return nr_cpu_ids * tb_provider_ring_stride(p);
 }
 
-/* Clears the magic, so that a search of memory does not find a ring in freed memory. */
-static void tb_free_header(struct tb_mem *header)
+static void tb_ring_memory_free(struct tb_ring_memory *m)
 {
 	struct tb_ring_header *h;
 
-	if (header->chunks) {
-		h = tb_mem_block(header, 0);
+	tb_mem_free(&m->mem);
+	/* so that a search of memory does not find a ring in freed memory */
+	if (m->header.chunks) {
+		h = tb_mem_block(&m->header, 0);
 		h->magic = 0;
 	}
-	tb_mem_free(header);
-}
-
-static void tb_ring_memory_free(struct tb_ring_memory *m)
-{
-	tb_mem_free(&m->mem);
-	tb_free_header(&m->header);
+	tb_mem_free(&m->header);
 	kvfree(m->bufs);
 }
 

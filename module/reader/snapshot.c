@@ -11,12 +11,6 @@
 #include "recording/recording.h"
 #include "snapshot.h"
 
-/* Return the number of blocks to pin at the start: half of those that a snapshot may hold. */
-static u32 tb_snapshot_pins(const struct tb_cpu_ring *r)
-{
-	return max(r->nr / 4, 1u);
-}
-
 /*
  * Begin a snapshot.  Flush all rings at once: buffers that writers open later are not part of the
  * snapshot.  The caller also holds cpus_read_lock.
@@ -33,7 +27,8 @@ void tb_snapshot_begin(struct tb_provider *p)
 		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
 
 		tb_ring_begin_snapshot(r);
-		tb_ring_pin(r, tb_snapshot_pins(r));
+		/* half of the blocks that a snapshot may hold */
+		tb_ring_pin(r, max(r->nr / 4, 1u));
 		tb_state_write_snapshot(p, cpu);
 		cond_resched();
 	}

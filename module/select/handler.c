@@ -75,7 +75,7 @@ static int tb_handlers_route(void)
 	return err;
 }
 
-/* The caller undoes this with tb_handlers_detach(), also after an error. */
+/* The caller undoes this with tracebuf_unhandle(), also after an error. */
 static int tb_handlers_attach(struct tracebuf_handler *h)
 {
 	unsigned int i;
@@ -88,21 +88,6 @@ static int tb_handlers_attach(struct tracebuf_handler *h)
 		if (tb_event_matches(tb_event_by_index(i), h->pattern))
 			err = tb_list_add(&tb_event_by_index(i)->handlers, h, &tb_handler_lock);
 	return err ?: tb_handlers_route();
-}
-
-/* On return, no probe calls the handler any more. */
-static void tb_handlers_detach(struct tracebuf_handler *h)
-{
-	unsigned int i;
-
-	mutex_lock(&tb_handler_lock);
-	list_del(&h->list);
-	for (i = 0; i < tb_events_count(); i++)
-		tb_list_remove(&tb_event_by_index(i)->handlers, h, &tb_handler_lock);
-	/* back to the rings; probes keep their counts, so this cannot fail */
-	tb_handlers_route();
-	mutex_unlock(&tb_handler_lock);
-	tb_tracepoint_synchronize();
 }
 
 /**
@@ -152,8 +137,7 @@ struct tracebuf_handler *tracebuf_handle(const char *pattern,
 	err = tb_handlers_attach(h);
 	mutex_unlock(&tb_handler_lock);
 	if (err) {
-		tb_handlers_detach(h);
-		kfree(h);
+		tracebuf_unhandle(h);
 		return ERR_PTR(err);
 	}
 	return h;
@@ -170,7 +154,16 @@ EXPORT_SYMBOL_GPL(tracebuf_handle);
  */
 void tracebuf_unhandle(struct tracebuf_handler *h)
 {
-	tb_handlers_detach(h);
+	unsigned int i;
+
+	mutex_lock(&tb_handler_lock);
+	list_del(&h->list);
+	for (i = 0; i < tb_events_count(); i++)
+		tb_list_remove(&tb_event_by_index(i)->handlers, h, &tb_handler_lock);
+	/* back to the rings; probes keep their counts, so this cannot fail */
+	tb_handlers_route();
+	mutex_unlock(&tb_handler_lock);
+	tb_tracepoint_synchronize();
 	kfree(h);
 }
 EXPORT_SYMBOL_GPL(tracebuf_unhandle);

@@ -309,7 +309,6 @@ static int tb_rule_replace(struct tb_provider *p, struct tb_event *e,
 	return 0;
 }
 
-/* Remove the rules of all events. */
 static void tb_rule_clear(struct tb_provider *p)
 {
 	struct tb_probe *probe;
