@@ -4,7 +4,7 @@
  * block.  The reader can acquire sealed blocks.  Sealing cuts a block to the power of two that its
  * contents need; the next block starts behind it.  A block lies within one slot of TB_DURABLE_SLOT
  * bytes, physically contiguous.  A long log starts again with the complete state
- * (tb_durable_begin_state()); retention.c recycles the slots before that state.
+ * (tb_durable_end_state()); retention.c recycles the slots before that state.
  *
  * Callers: provider/, select/, recording/, reader/, crash/, in process context under read_lock.  A
  * reader that finds no new durable block, and acquires rolling blocks under the same lock, has all
@@ -393,26 +393,10 @@ void tb_durable_seal(struct tb_durable *d)
 }
 
 /**
- * tb_durable_begin_state() - begin to write the complete state
- * @d: the buffer
- * @number: out: number of the block that the state starts with
- * @time: out: time of the start, trace clock
- *
- * Context: process, under read_lock.
- */
-void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time)
-{
-	tb_durable_assert_locked(d);
-	tb_durable_seal(d);
-	*number = d->used;
-	*time = tb_clock_read(d->raw_clock);
-}
-
-/**
  * tb_durable_end_state() - note that the complete state has been written
  * @d: the buffer
- * @number: from tb_durable_begin_state()
- * @time: from tb_durable_begin_state()
+ * @number: number of the block that the state starts with
+ * @time: time of the start, trace clock
  *
  * Context: process, under read_lock.
  */

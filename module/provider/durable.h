@@ -102,7 +102,6 @@ int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 byt
 int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *payload, u32 bytes,
 			 bool last);
 void tb_durable_seal(struct tb_durable *d);
-void tb_durable_begin_state(struct tb_durable *d, u64 *number, u64 *time);
 void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time);
 
 bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block);

@@ -124,7 +124,9 @@ static int tb_state_write_once(struct tb_provider *p, bool dump)
 	int err;
 
 	lockdep_assert_held(&p->read_lock);
-	tb_durable_begin_state(d, &number, &time);
+	tb_durable_seal(d);
+	number = d->used;
+	time = tb_clock_read(d->raw_clock);
 	tb_clock_sync(&p->clock, &sync);
 	err = tb_state_init(p, dump);
 	if (!err)
