@@ -65,16 +65,16 @@ static union lasting *queue_one(struct query_scan *scan)
 	return &scan->queue[scan->count++];
 }
 
-static bool of_table(const struct query_scan *scan, const struct slice *slice)
+/* The kinds of slices that the scan needs */
+static unsigned int kinds_of(const struct query_scan *scan)
 {
 	switch (scan->table->kind) {
 	case QUERY_WAKEUPS:
-		return slice->kind == SLICE_WAKEUP;
+		return 1u << SLICE_WAKEUP;
 	case QUERY_OFF:
-		return slice->kind == SLICE_OFF;
+		return 1u << SLICE_OFF;
 	default:
-		return db_slice_kind(slice->kind) &&
-		       scan->range->kinds & 1u << slice->kind;
+		return scan->range->kinds;
 	}
 }
 
@@ -83,7 +83,8 @@ static void take_slice(void *context, const struct slice *slice)
 	struct query_scan *scan = context;
 	union lasting *one;
 
-	if (!of_table(scan, slice))
+	if (!(kinds_of(scan) & 1u << slice->kind) ||
+	    (scan->table->kind == QUERY_SLICES && !db_slice_kind(slice->kind)))
 		return;
 	one = queue_one(scan);
 	if (one)
@@ -130,19 +131,6 @@ static int open_lasting(struct query_scan *scan)
 	if (table->kind == QUERY_OFF)
 		slices_off(scan->slices);
 	return 0;
-}
-
-/* The kinds of slices that the scan needs */
-static unsigned int kinds_of(const struct query_scan *scan)
-{
-	switch (scan->table->kind) {
-	case QUERY_WAKEUPS:
-		return 1u << SLICE_WAKEUP;
-	case QUERY_OFF:
-		return 1u << SLICE_OFF;
-	default:
-		return scan->range->kinds;
-	}
 }
 
 static bool wants_format(const struct query_scan *scan,

@@ -246,18 +246,6 @@ static int authorize(void *context, int action, const char *first,
 
 /* ---- opening ---- */
 
-static char *event_columns(const struct db_event_table *event)
-{
-	sqlite3_str *text = sqlite3_str_new(NULL);
-	size_t i;
-
-	for (i = 0; i < event->nr_columns; i++)
-		sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "",
-				    event->columns[i].name,
-				    event->columns[i].type);
-	return sqlite3_str_finish(text);
-}
-
 static int add_table(struct query *query, const char *name, char *columns,
 		     enum query_kind kind, const struct db_event_table *event)
 {
@@ -320,7 +308,7 @@ static int add_tables(struct query *query)
 	query->tables[i].cpu = DB_CPU;
 	query->tables[i].choose = DB_COMMON_COLUMNS;
 	for (i = 0; (event = db_event_table(query->db->events, i)); i++) {
-		if (add_table(query, event->name, event_columns(event),
+		if (add_table(query, event->name, db_event_columns(event),
 			      QUERY_EVENT, event))
 			return -ENOMEM;
 		query->tables[query->nr_tables - 1].cpu = DB_CPU;
@@ -388,15 +376,13 @@ static void each_column(struct query *query, const char *table,
 			void (*each)(void *context, const char *name),
 			void *context)
 {
-	char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
-	sqlite3_stmt *statement = NULL;
+	sqlite3_stmt *statement;
 	int i;
 
-	if (sql && !sqlite3_prepare_v2(query->db->sqlite, sql, -1, &statement, NULL))
-		for (i = 0; i < sqlite3_column_count(statement); i++)
-			each(context, sqlite3_column_name(statement, i));
+	db_select_all(query->db->sqlite, table, &statement);
+	for (i = 0; i < sqlite3_column_count(statement); i++)
+		each(context, sqlite3_column_name(statement, i));
 	sqlite3_finalize(statement);
-	sqlite3_free(sql);
 }
 
 void query_each_name(struct query *query, const char *of,
@@ -432,28 +418,22 @@ struct shown {
 static void show_table(void *context, const char *name)
 {
 	struct shown *shown = context;
-	sqlite3_stmt *statement = NULL;
+	sqlite3_stmt *statement;
 	const char *type;
-	char *sql;
 	int i;
 
 	if (shown->name && strcasecmp(shown->name, name))
 		return;
 	shown->found = true;
-	sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
 	printf("%s (", name);
-	if (sql && !sqlite3_prepare_v2(shown->query->db->sqlite, sql, -1,
-				       &statement, NULL)) {
-		for (i = 0; i < sqlite3_column_count(statement); i++) {
-			type = sqlite3_column_decltype(statement, i);
-			printf("%s%s%s%s", i ? ", " : "",
-			       sqlite3_column_name(statement, i),
-			       type ? " " : "", type ? type : "");
-		}
+	db_select_all(shown->query->db->sqlite, name, &statement);
+	for (i = 0; i < sqlite3_column_count(statement); i++) {
+		type = sqlite3_column_decltype(statement, i);
+		printf("%s%s%s%s", i ? ", " : "", sqlite3_column_name(statement, i),
+		       type ? " " : "", type ? type : "");
 	}
 	puts(")");
 	sqlite3_finalize(statement);
-	sqlite3_free(sql);
 }
 
 bool query_schema(struct query *query, const char *name)

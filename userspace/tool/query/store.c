@@ -54,63 +54,30 @@ static int open_store(struct query *query)
 
 /* ---- filling ---- */
 
-static int columns_of(const struct query_table *table, const char *format,
-		      sqlite3_str *text, uint64_t columns)
-{
-	sqlite3_stmt *statement;
-	int result, i;
-
-	/* declare the same types, so that values compare in the same way */
-	result = sqlite3_prepare_v2(table->query->db->sqlite, format, -1,
-				    &statement, NULL);
-	for (i = 0; !result && i < sqlite3_column_count(statement); i++)
-		sqlite3_str_appendf(text, ", c%d %s", i,
-				    !is_used(columns, i) ||
-				    !sqlite3_column_decltype(statement, i) ? "" :
-				    sqlite3_column_decltype(statement, i));
-	sqlite3_finalize(statement);
-	return result;
-}
-
 static int create(struct query_table *table, struct query_store *store,
 		  sqlite3_stmt **insert)
 {
-	struct query *query = table->query;
 	sqlite3_str *text = sqlite3_str_new(NULL);
-	char *select = sqlite3_mprintf("SELECT * FROM \"%w\"", table->name);
 	sqlite3_stmt *statement;
-	int result, count, i;
+	int result = db_select_all(table->query->db->sqlite, table->name, &statement), i;
+	char name[16];
 
-	sqlite3_str_appendf(text, "CREATE TABLE k%u (n INTEGER PRIMARY KEY",
-			    store->number);
-	result = select ? columns_of(table, select, text, store->columns) :
-			  SQLITE_NOMEM;
-	sqlite3_free(select);
+	snprintf(name, sizeof(name), "k%u", store->number);
+	sqlite3_str_appendf(text, "CREATE TABLE %s (n INTEGER PRIMARY KEY", name);
+	/* declare the same types, so that values compare in the same way */
+	for (i = 0; i < sqlite3_column_count(statement); i++)
+		sqlite3_str_appendf(text, ", c%d %s", i,
+				    !is_used(store->columns, i) ||
+				    !sqlite3_column_decltype(statement, i) ? "" :
+				    sqlite3_column_decltype(statement, i));
+	sqlite3_finalize(statement);
 	sqlite3_str_appendall(text, ")");
-	select = sqlite3_str_finish(text);
 	if (result) {
-		sqlite3_free(select);
+		sqlite3_free(sqlite3_str_finish(text));
 		return result;
 	}
-	result = run(query, select);
-	if (result)
-		return result;
-	select = sqlite3_mprintf("SELECT * FROM k%u", store->number);
-	result = sqlite3_prepare_v2(query->store, select, -1, &statement, NULL);
-	sqlite3_free(select);
-	count = sqlite3_column_count(statement);
-	sqlite3_finalize(statement);
-	if (result)
-		return result;
-	text = sqlite3_str_new(NULL);
-	sqlite3_str_appendf(text, "INSERT INTO k%u VALUES (?", store->number);
-	for (i = 1; i < count; i++)
-		sqlite3_str_appendall(text, ",?");
-	sqlite3_str_appendall(text, ")");
-	select = sqlite3_str_finish(text);
-	result = sqlite3_prepare_v2(query->store, select, -1, insert, NULL);
-	sqlite3_free(select);
-	return result;
+	result = run(table->query, sqlite3_str_finish(text));
+	return result ? result : db_insert_all(table->query->store, name, insert);
 }
 
 static int copy_rows(struct query_scan *scan, const struct query_store *store,

@@ -136,26 +136,6 @@ void cell_value(struct db *db, const struct db_cell *cell,
 	}
 }
 
-/* ---- values as parameters ---- */
-
-void db_text(struct db *db, sqlite3_stmt *statement, int at, const char *text,
-	     size_t length)
-{
-	cell_text(db, &(struct db_cell){ .statement = statement, .at = at },
-		  text, length);
-}
-
-void db_string(struct db *db, sqlite3_stmt *statement, int at, const char *text)
-{
-	cell_string(db, &(struct db_cell){ .statement = statement, .at = at },
-		    text);
-}
-
-void db_json(struct db *db, sqlite3_stmt *statement, int at)
-{
-	cell_json(db, &(struct db_cell){ .statement = statement, .at = at });
-}
-
 /* ---- common columns of events ---- */
 
 uint64_t db_ns(const struct db *db, uint64_t ticks, uint64_t ns)

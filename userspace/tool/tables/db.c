@@ -3,6 +3,7 @@
  * A database of SQLite: open, run, insert, close.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include "tables.h"
 
@@ -24,38 +25,68 @@ void db_run(struct db *db, const char *sql)
 		db_failed(db);
 }
 
-sqlite3_stmt *db_prepare(struct db *db, const char *sql)
+void db_runf(struct db *db, const char *format, ...)
 {
-	sqlite3_stmt *statement = NULL;
+	va_list arguments;
+	char *sql;
 
-	if (!db->error &&
-	    sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT,
-			       &statement, NULL))
-		db_failed(db);
-	return statement;
+	va_start(arguments, format);
+	sql = sqlite3_vmprintf(format, arguments);
+	va_end(arguments);
+	if (sql)
+		db_run(db, sql);
+	else if (!db->error)
+		db->error = -ENOMEM;
+	sqlite3_free(sql);
 }
 
-sqlite3_stmt *db_inserter(struct db *db, const char *table)
+/* Prepare @sql, which may be NULL (no memory), and free it */
+static int prepare(sqlite3 *sqlite, char *sql, sqlite3_stmt **statement)
 {
-	sqlite3_str *text = sqlite3_str_new(db->sqlite);
-	sqlite3_stmt *columns, *insert = NULL;
-	char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
-	int i, count;
+	int result = SQLITE_NOMEM;
 
-	columns = sql ? db_prepare(db, sql) : NULL;
-	count = sqlite3_column_count(columns);
-	sqlite3_finalize(columns);
+	*statement = NULL;
+	if (sql)
+		result = sqlite3_prepare_v3(sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, statement,
+					    NULL);
 	sqlite3_free(sql);
+	return result;
+}
+
+int db_select_all(sqlite3 *sqlite, const char *table, sqlite3_stmt **statement)
+{
+	return prepare(sqlite, sqlite3_mprintf("SELECT * FROM \"%w\"", table), statement);
+}
+
+int db_insert_all(sqlite3 *sqlite, const char *table, sqlite3_stmt **statement)
+{
+	sqlite3_str *text = sqlite3_str_new(sqlite);
+	sqlite3_stmt *columns;
+	int result = db_select_all(sqlite, table, &columns);
+	int i, count = sqlite3_column_count(columns);
+
+	sqlite3_finalize(columns);
 	sqlite3_str_appendf(text, "INSERT INTO \"%w\" VALUES (?", table);
 	for (i = 1; i < count; i++)
 		sqlite3_str_appendall(text, ",?");
 	sqlite3_str_appendall(text, ")");
-	sql = sqlite3_str_finish(text);
-	if (sql)
-		insert = db_prepare(db, sql);
-	else
+	if (result) {
+		*statement = NULL;
+		sqlite3_free(sqlite3_str_finish(text));
+		return result;
+	}
+	return prepare(sqlite, sqlite3_str_finish(text), statement);
+}
+
+sqlite3_stmt *db_inserter(struct db *db, const char *table)
+{
+	sqlite3_stmt *insert = NULL;
+	int result = db->error ? SQLITE_OK : db_insert_all(db->sqlite, table, &insert);
+
+	if (result == SQLITE_NOMEM)
 		db->error = -ENOMEM;
-	sqlite3_free(sql);
+	else if (result)
+		db_failed(db);
 	return insert;
 }
 

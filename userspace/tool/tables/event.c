@@ -287,24 +287,26 @@ struct db_event_table *db_table_of(const struct db_events *events,
 	return &events->tables[events->forms[format->index].table - 1];
 }
 
-static void make_table(struct db *db, struct db_event_table *table)
+char *db_event_columns(const struct db_event_table *table)
 {
-	sqlite3_str *create = sqlite3_str_new(db->sqlite);
-	char *text;
+	sqlite3_str *text = sqlite3_str_new(NULL);
 	size_t i;
 
-	sqlite3_str_appendf(create, "CREATE TABLE \"%w\" (", table->name);
 	for (i = 0; i < table->nr_columns; i++)
-		sqlite3_str_appendf(create, "%s\"%w\" %s", i ? ", " : "",
-				    table->columns[i].name,
+		sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", table->columns[i].name,
 				    table->columns[i].type);
-	sqlite3_str_appendall(create, ")");
-	text = sqlite3_str_finish(create);
-	if (text)
-		db_run(db, text);
+	return sqlite3_str_finish(text);
+}
+
+static void make_table(struct db *db, struct db_event_table *table)
+{
+	char *columns = db_event_columns(table);
+
+	if (columns)
+		db_runf(db, "CREATE TABLE \"%w\" (%s)", table->name, columns);
 	else
 		db->error = -ENOMEM;
-	sqlite3_free(text);
+	sqlite3_free(columns);
 	table->insert = db_inserter(db, table->name);
 }
 
@@ -384,9 +386,9 @@ void db_events_list(struct db *db)
 			continue;
 		table = db_table_of(events, format);
 		if (table->is_made)
-			db_string(db, insert, 1, table->name);
-		db_string(db, insert, 2, format->system);
-		db_string(db, insert, 3, format->name);
+			cell_string(db, DB_AT(insert, 1), table->name);
+		cell_string(db, DB_AT(insert, 2), format->system);
+		cell_string(db, DB_AT(insert, 3), format->name);
 		db_number(insert, 4, events->forms[i].count);
 		db_insert(db, insert);
 	}

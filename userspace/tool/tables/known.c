@@ -15,8 +15,8 @@
 static void insert_text(struct db *db, sqlite3_stmt *insert, const char *name,
 			const char *text, size_t size)
 {
-	db_string(db, insert, 1, name);
-	db_text(db, insert, 2, text, strnlen(text, size));
+	cell_string(db, DB_AT(insert, 1), name);
+	cell_text(db, DB_AT(insert, 2), text, strnlen(text, size));
 	db_insert(db, insert);
 }
 
@@ -29,10 +29,13 @@ static void insert_string(struct db *db, sqlite3_stmt *insert, const char *name,
 static void insert_number(struct db *db, sqlite3_stmt *insert, const char *name,
 			  uint64_t number)
 {
-	db_string(db, insert, 1, name);
+	cell_string(db, DB_AT(insert, 1), name);
 	db_number(insert, 2, number);
 	db_insert(db, insert);
 }
+
+#define INSERT_MEMBER(member) \
+	insert_text(db, insert, #member, init->member, sizeof(init->member))
 
 static void write_recording(struct db *db)
 {
@@ -45,16 +48,11 @@ static void write_recording(struct db *db)
 	insert_string(db, insert, "times", bases[db->base]);
 	insert_number(db, insert, "cpus", tb_trace_nr_cpus(db->trace));
 	if (init) {
-		insert_text(db, insert, "provider", init->provider,
-			    sizeof(init->provider));
-		insert_text(db, insert, "release", init->release,
-			    sizeof(init->release));
-		insert_text(db, insert, "version", init->version,
-			    sizeof(init->version));
-		insert_text(db, insert, "machine", init->machine,
-			    sizeof(init->machine));
-		insert_text(db, insert, "nodename", init->nodename,
-			    sizeof(init->nodename));
+		INSERT_MEMBER(provider);
+		INSERT_MEMBER(release);
+		INSERT_MEMBER(version);
+		INSERT_MEMBER(machine);
+		INSERT_MEMBER(nodename);
 		insert_string(db, insert, "clock", tb_clock_name(init->clock));
 		insert_string(db, insert, "mode", tb_mode_name(init->mode));
 		insert_string(db, insert, "policy", tb_policy_name(init->policy));
@@ -123,9 +121,9 @@ static void write_names(struct db *db)
 			name = tb_trace_string(db->trace, kinds[i].kind, number);
 			if (!name)
 				continue;
-			db_string(db, insert, 1, kinds[i].name);
+			cell_string(db, DB_AT(insert, 1), kinds[i].name);
 			db_number(insert, 2, number);
-			db_string(db, insert, 3, name);
+			cell_string(db, DB_AT(insert, 3), name);
 			db_insert(db, insert);
 		}
 	}
@@ -142,7 +140,6 @@ static int write_thread(const struct tb_task *task, void *context)
 	struct threads *threads = context;
 	sqlite3_stmt *insert = threads->insert;
 	char name[CGROUP_NAME_MAX];
-	const char *text;
 
 	db_number(insert, 1, task->tid);
 	if (task->tgid)
@@ -154,13 +151,10 @@ static int write_thread(const struct tb_task *task, void *context)
 		db_number(insert, 6, task->flags & TB_THREAD_KERNEL ? 1 : 0);
 	}
 	if (task->comm[0])
-		db_string(threads->db, insert, 7, task->comm);
-	text = cgroup_path(threads->db->trace, task->cgroup);
-	if (text)
-		db_string(threads->db, insert, 8, text);
-	text = cgroup_container(threads->db->trace, task->cgroup, name);
-	if (text)
-		db_string(threads->db, insert, 9, text);
+		cell_string(threads->db, DB_AT(insert, 7), task->comm);
+	cell_string(threads->db, DB_AT(insert, 8), cgroup_path(threads->db->trace, task->cgroup));
+	cell_string(threads->db, DB_AT(insert, 9),
+		    cgroup_container(threads->db->trace, task->cgroup, name));
 	db_insert(threads->db, insert);
 	return threads->db->error;
 }
@@ -177,7 +171,8 @@ void db_write_threads(struct db *db)
 	sqlite3_finalize(threads.insert);
 }
 
-void db_write_known(struct db *db)
+/* Fill the tables of db->parts & DB_KNOWN */
+static void write_known(struct db *db)
 {
 	if (db->parts & DB_RECORDING)
 		write_recording(db);
@@ -191,7 +186,7 @@ void db_write_known(struct db *db)
 
 /* ---- rows ---- */
 
-void db_loss(struct db *db, const struct tb_view *view)
+static void insert_loss(struct db *db, const struct tb_view *view)
 {
 	const struct tb_gap *lost = &view->lost;
 	sqlite3_stmt *loss = db->loss;
@@ -207,35 +202,37 @@ void db_loss(struct db *db, const struct tb_view *view)
 	db_insert(db, loss);
 }
 
-void db_extras(struct db *db, const struct tb_view *view, const char *table,
+/* Insert stacks and counters of the event in row @row of @table */
+static void insert_extras(struct db *db, const struct tb_view *view, const char *table,
 	       uint64_t row)
 {
 	if (!view->nr_stack && !view->nr_user_stack && !view->counter_mask)
 		return;
-	db_string(db, db->extra, 1, table);
+	cell_string(db, DB_AT(db->extra, 1), table);
 	db_number(db->extra, 2, row);
 	if (view->nr_stack) {
 		json_stack_write(db->trace, &db->json, view);
-		db_json(db, db->extra, 3);
+		cell_json(db, DB_AT(db->extra, 3));
 	}
 	if (view->nr_user_stack) {
 		json_user_stack_write(db->trace, &db->json, view);
-		db_json(db, db->extra, 4);
+		cell_json(db, DB_AT(db->extra, 4));
 	}
 	if (view->counter_mask) {
 		json_counters_write(db->trace, &db->json, view);
-		db_json(db, db->extra, 5);
+		cell_json(db, DB_AT(db->extra, 5));
 	}
 	db_insert(db, db->extra);
 }
 
-const char *db_other(struct db *db, const struct tb_view *view)
+/* Insert a mark, or an event that the trace does not describe; return its table, or NULL */
+static const char *insert_other(struct db *db, const struct tb_view *view)
 {
 	if (view->id == TB_EV_MARK) {
 		if (!(db->parts & DB_MARKS))
 			return NULL;
 		db_common(db, db->mark, view);
-		db_text(db, db->mark, DB_COMMON_COLUMNS + 1, view->payload,
+		cell_text(db, DB_AT(db->mark, DB_COMMON_COLUMNS + 1), view->payload,
 			view->length);
 		db_insert(db, db->mark);
 		return "marks";
@@ -252,41 +249,46 @@ const char *db_other(struct db *db, const struct tb_view *view)
 
 /* ---- all rows ---- */
 
+static const struct {
+	unsigned int part;
+	const char *table;
+	size_t at;		/* of the statement in struct db */
+} inserts[] = {
+	{ DB_LOSSES, "losses", offsetof(struct db, loss) },
+	{ DB_MARKS, "marks", offsetof(struct db, mark) },
+	{ DB_OTHER, "other_events", offsetof(struct db, other) },
+	{ DB_EXTRAS, "extras", offsetof(struct db, extra) },
+	{ DB_USER, "user_events", offsetof(struct db, user) },
+	{ DB_SLICES, "slices", offsetof(struct db, slice) },
+	{ DB_SLICES, "wakeups", offsetof(struct db, wakeup) },
+	{ DB_SLICES, "off_cpu", offsetof(struct db, off) },
+	{ DB_SLICES, "block_io", offsetof(struct db, request) },
+};
+
+#define NR_INSERTS (sizeof(inserts) / sizeof(inserts[0]))
+
+static sqlite3_stmt **insert_at(struct db *db, size_t i)
+{
+	return (sqlite3_stmt **)((char *)db + inserts[i].at);
+}
+
 void db_begin(struct db *db)
 {
-	static const struct { unsigned int part; const char *table; size_t at; } inserts[] = {
-		{ DB_LOSSES, "losses", offsetof(struct db, loss) },
-		{ DB_MARKS, "marks", offsetof(struct db, mark) },
-		{ DB_OTHER, "other_events", offsetof(struct db, other) },
-		{ DB_EXTRAS, "extras", offsetof(struct db, extra) },
-		{ DB_USER, "user_events", offsetof(struct db, user) },
-		{ DB_SLICES, "slices", offsetof(struct db, slice) },
-		{ DB_SLICES, "wakeups", offsetof(struct db, wakeup) },
-		{ DB_SLICES, "off_cpu", offsetof(struct db, off) },
-		{ DB_SLICES, "block_io", offsetof(struct db, request) },
-	};
-	sqlite3_stmt **statement;
 	size_t i;
 
-	for (i = 0; i < sizeof(inserts) / sizeof(inserts[0]); i++) {
-		statement = (sqlite3_stmt **)((char *)db + inserts[i].at);
+	for (i = 0; i < NR_INSERTS; i++)
 		if (db->parts & inserts[i].part)
-			*statement = db_inserter(db, inserts[i].table);
-	}
-	db_write_known(db);
+			*insert_at(db, i) = db_inserter(db, inserts[i].table);
+	write_known(db);
 }
 
 void db_end(struct db *db)
 {
-	sqlite3_stmt **const statements[] = {
-		&db->loss, &db->slice, &db->wakeup, &db->off, &db->request,
-		&db->mark, &db->other, &db->extra, &db->user,
-	};
 	size_t i;
 
-	for (i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
-		sqlite3_finalize(*statements[i]);
-		*statements[i] = NULL;
+	for (i = 0; i < NR_INSERTS; i++) {
+		sqlite3_finalize(*insert_at(db, i));
+		*insert_at(db, i) = NULL;
 	}
 }
 
@@ -298,18 +300,18 @@ int db_take(struct db *db, const struct tb_view *view)
 		db_user(db, view);
 	} else if (view->kind == TB_VIEW_LOST) {
 		if (db->parts & DB_LOSSES)
-			db_loss(db, view);
+			insert_loss(db, view);
 	} else if (!view->format) {
-		const char *name = db_other(db, view);
+		const char *name = insert_other(db, view);
 
 		if (name && db->parts & DB_EXTRAS)
-			db_extras(db, view, name, (uint64_t)
+			insert_extras(db, view, name, (uint64_t)
 				  sqlite3_last_insert_rowid(db->sqlite));
 	} else {
 		db_event(db, view);
 		table = db_table_of(db->events, view->format);
 		if (db->parts & DB_EXTRAS)
-			db_extras(db, view, table->name, table->rows);
+			insert_extras(db, view, table->name, table->rows);
 	}
 	return db->error;
 }

@@ -124,30 +124,18 @@ const struct db_view db_views[] = {
 void db_create_tables(struct db *db, unsigned int parts)
 {
 	const struct db_table *table;
-	char *text;
 
-	for (table = db_tables; table->name; table++) {
-		if (!(table->part & parts))
-			continue;
-		text = sqlite3_mprintf("CREATE TABLE %s (%s) %s", table->name,
-				       table->columns, table->behind);
-		if (text)
-			db_run(db, text);
-		sqlite3_free(text);
-	}
+	for (table = db_tables; table->name; table++)
+		if (table->part & parts)
+			db_runf(db, "CREATE TABLE %s (%s) %s", table->name, table->columns,
+				table->behind);
 }
 
 void db_create_views(struct db *db)
 {
 	const struct db_view *view;
-	char *text;
 
 	db_run(db, "CREATE INDEX user_events_writer ON user_events (writer)");
-	for (view = db_views; view->name; view++) {
-		text = sqlite3_mprintf("CREATE VIEW %s AS %s", view->name,
-				       view->select);
-		if (text)
-			db_run(db, text);
-		sqlite3_free(text);
-	}
+	for (view = db_views; view->name; view++)
+		db_runf(db, "CREATE VIEW %s AS %s", view->name, view->select);
 }

@@ -88,10 +88,14 @@ void db_failed(struct db *db);
 
 /* Run statements without results */
 void db_run(struct db *db, const char *sql);
+/* The same, with the format of sqlite3_mprintf() */
+void db_runf(struct db *db, const char *format, ...);
 
-/* NULL: it failed */
-sqlite3_stmt *db_prepare(struct db *db, const char *sql);
-/* Prepare an INSERT of all columns */
+/* Prepare "SELECT * FROM @table", for its columns; SQLITE_* */
+int db_select_all(sqlite3 *sqlite, const char *table, sqlite3_stmt **statement);
+/* Prepare an INSERT of all columns of @table; SQLITE_* */
+int db_insert_all(sqlite3 *sqlite, const char *table, sqlite3_stmt **statement);
+/* The same for a table of @db; NULL: it failed */
 sqlite3_stmt *db_inserter(struct db *db, const char *table);
 
 /* Run an INSERT, and clear its parameters */
@@ -99,21 +103,10 @@ void db_insert(struct db *db, sqlite3_stmt *statement);
 
 /* ---- values ---- */
 
-/*
- * Bind parameter @at, from 1.  Texts and data are not copied: they must stay until db_insert().
- * Without a text the parameter stays NULL.
- */
-void db_text(struct db *db, sqlite3_stmt *statement, int at, const char *text,
-	     size_t length);
-void db_string(struct db *db, sqlite3_stmt *statement, int at, const char *text);
-
 static inline void db_number(sqlite3_stmt *statement, int at, uint64_t value)
 {
 	sqlite3_bind_int64(statement, at, (int64_t)value);
 }
-
-/* Bind the contents of db->json as text, and empty it */
-void db_json(struct db *db, sqlite3_stmt *statement, int at);
 
 /**
  * struct db_cell - the destination of a value
@@ -125,8 +118,12 @@ struct db_cell {
 	int at;
 };
 
+/* Parameter @parameter, from 1, of @insert */
+#define DB_AT(insert, parameter) \
+	(&(struct db_cell){ .statement = (insert), .at = (parameter) })
+
 void cell_number(const struct db_cell *cell, uint64_t number);
-/* A text that stays in memory as long as the trace */
+/* A text that stays in memory as long as the trace, or until db_insert() */
 void cell_text(struct db *db, const struct db_cell *cell, const char *text,
 	       size_t length);
 /* cell_text() of a string; NULL stays NULL */
@@ -136,6 +133,7 @@ void cell_copy(struct db *db, const struct db_cell *cell, const char *text,
 	       size_t length);
 /* cell_copy() of a string; NULL stays NULL */
 void cell_copy_string(struct db *db, const struct db_cell *cell, const char *text);
+/* The contents of db->json as text; empties it */
 void cell_json(struct db *db, const struct db_cell *cell);
 /* A value as INTEGER, REAL, TEXT or BLOB */
 void cell_value(struct db *db, const struct db_cell *cell,
@@ -186,17 +184,8 @@ void db_create_views(struct db *db);
 
 /* ---- the recording ---- */
 
-/* Fill the tables of db->parts & DB_KNOWN */
-void db_write_known(struct db *db);
 /* Write the threads as db->cursor knows them now */
 void db_write_threads(struct db *db);
-
-void db_loss(struct db *db, const struct tb_view *view);
-/* Write a mark, or an event that the trace does not describe; return its table, or NULL */
-const char *db_other(struct db *db, const struct tb_view *view);
-/* Write stacks and counters of the event in row @row of @table */
-void db_extras(struct db *db, const struct tb_view *view, const char *table,
-	       uint64_t row);
 
 /* Write a record of a program, or a loss of records */
 void db_user(struct db *db, const struct tb_view *view);
@@ -257,6 +246,8 @@ struct db_event_table *db_event_table(const struct db_events *events, size_t ind
 /* The table of a format */
 struct db_event_table *db_table_of(const struct db_events *events,
 				   const struct tb_format *format);
+/* The columns in its CREATE TABLE, for sqlite3_free(); NULL: ENOMEM */
+char *db_event_columns(const struct db_event_table *table);
 void db_event_cell(struct db *db, const struct tb_view *view, int column,
 		   const struct db_cell *cell);
 

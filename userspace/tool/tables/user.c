@@ -10,46 +10,29 @@ enum {
 	DURATION, FLOW, FLOW_ENDS, TEXT, DATA, ARGS, DOUBT,
 };
 
-/* The record whose values are bound: by their names in values.c, without arguments */
-struct target {
-	struct db *db;
-	uint32_t before;		/* values before the arguments */
-	uint32_t count;
-};
-
-static void bind_own(void *context, const struct value *value)
+/* Bind what a record of this type has besides arguments */
+static void bind_own(struct db *db, const struct tb_user *user)
 {
-	static const struct { const char *name; int at; } own[] = {
-		{ "value", VALUE }, { "duration", DURATION }, { "text", TEXT },
-		{ "data", DATA },
-	};
-	struct target *to = context;
-	size_t i;
-
-	if (to->count++ >= to->before)
-		return;
-	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (!strcmp(value->name, own[i].name))
-			cell_value(to->db, &(struct db_cell){
-				.statement = to->db->user, .at = own[i].at,
-			}, value);
-}
-
-/* Number of values that values_each() passes before the arguments */
-static uint32_t values_before(const struct tb_user *user)
-{
-	uint32_t count = user->flags & TB_USER_FLOW ? 1 : 0;
-
 	switch (user->type) {
-	case TB_REC_SLICE:
-		return count + (user->flags & TB_USER_OPEN ? 0 : 1);
 	case TB_REC_COUNTER:
+		if (user->flags & TB_USER_DOUBLE)
+			sqlite3_bind_double(db->user, VALUE, user->value.f64);
+		else
+			db_number(db->user, VALUE, user->value.u64);
+		break;
 	case TB_REC_SIMPLE:
+		db_number(db->user, VALUE, user->value.u64);
+		break;
+	case TB_REC_SLICE:
+		if (!(user->flags & TB_USER_OPEN))
+			db_number(db->user, DURATION, user->duration_ns);
+		break;
 	case TB_REC_EVENT:
+		sqlite3_bind_blob64(db->user, DATA, user->data, user->data_bytes, SQLITE_STATIC);
+		break;
 	case TB_REC_MARK:
-		return count + 1;
-	default:
-		return count;
+		cell_text(db, DB_AT(db->user, TEXT), user->data, user->data_bytes);
+		break;
 	}
 }
 
@@ -65,7 +48,7 @@ static void bind_args(struct db *db, const struct tb_view *view)
 	alone.flags = 0;
 	args.user = &alone;
 	json_fields_write(db->fields, &db->json, &args);
-	db_json(db, db->user, ARGS);
+	cell_json(db, DB_AT(db->user, ARGS));
 }
 
 static void bind_doubt(struct db *db, const struct tb_user *user)
@@ -76,7 +59,7 @@ static void bind_doubt(struct db *db, const struct tb_user *user)
 			    user->flags & TB_USER_CUT ? "truncated" :
 			    user->flags & TB_USER_OPEN ? "not ended" : NULL;
 
-	db_string(db, db->user, DOUBT, doubt);
+	cell_string(db, DB_AT(db->user, DOUBT), doubt);
 }
 
 static void insert_loss(struct db *db, const struct tb_view *view)
@@ -90,7 +73,7 @@ static void insert_loss(struct db *db, const struct tb_view *view)
 	db_number(loss, 3, view->tid);
 	db_number(loss, 4, user->lost);
 	db_number(loss, 8, user->flags & TB_USER_AT_MOST ? 1 : 0);
-	db_string(db, loss, 9, causes);
+	cell_string(db, DB_AT(loss, 9), causes);
 	db_number(loss, 10, tb_trace_ns(db->trace, view->lost.first, db->base));
 	db_number(loss, 11, tb_trace_ns(db->trace, view->lost.last, db->base));
 	db_insert(db, loss);
@@ -99,9 +82,6 @@ static void insert_loss(struct db *db, const struct tb_view *view)
 void db_user(struct db *db, const struct tb_view *view)
 {
 	const struct tb_user *user = view->user;
-	struct target to = {
-		.db = db, .before = values_before(user),
-	};
 	bool lost = view->kind == TB_VIEW_USER_LOST;
 
 	if (lost && db->parts & DB_LOSSES)
@@ -109,24 +89,24 @@ void db_user(struct db *db, const struct tb_view *view)
 	if (!(db->parts & DB_USER))
 		return;
 	db_common(db, db->user, view);
-	db_string(db, db->user, TYPE,
-		  lost ? "lost" : tb_record_type_name(user->type));
+	cell_string(db, DB_AT(db->user, TYPE),
+		    lost ? "lost" : tb_record_type_name(user->type));
 	db_number(db->user, WRITER, user->writer);
 	if (lost) {
 		db_number(db->user, VALUE, user->lost);
 		db_insert(db, db->user);
 		return;
 	}
-	db_string(db, db->user, CATEGORY,
-		  user->category_id ? user->category : NULL);
-	db_string(db, db->user, NAME, *user->name ? user->name : NULL);
+	cell_string(db, DB_AT(db->user, CATEGORY),
+		    user->category_id ? user->category : NULL);
+	cell_string(db, DB_AT(db->user, NAME), *user->name ? user->name : NULL);
 	db_number(db->user, DEPTH, user->depth);
 	if (user->flags & TB_USER_FLOW) {
 		db_number(db->user, FLOW, user->flow);
 		db_number(db->user, FLOW_ENDS,
 			  user->flags & TB_USER_FLOW_END ? 1 : 0);
 	}
-	values_each(db->trace, view, db->base, bind_own, &to);
+	bind_own(db, user);
 	bind_args(db, view);
 	bind_doubt(db, user);
 	db_insert(db, db->user);
