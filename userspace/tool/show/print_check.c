@@ -240,11 +240,6 @@ static bool is_misread(const char *text)
 	return false;
 }
 
-static bool is_of_name(char c)
-{
-	return c == '_' || isalnum((unsigned char)c);
-}
-
 /* libtraceevent crashes on flags or symbols of a field that does not exist */
 static bool has_fields(const struct tb_format *format)
 {

@@ -5,6 +5,8 @@
 #ifndef TRACEBUF_PRINT_FORMAT_H
 #define TRACEBUF_PRINT_FORMAT_H
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "symbols.h"
@@ -32,6 +34,12 @@ int print_format_event(struct print_format *print, const struct tb_view *view,
 
 /* Print a note for each format that could not be used, or only in part */
 void print_format_complain(const struct print_format *print);
+
+/* A letter, digit or "_" */
+static inline bool is_of_name(char c)
+{
+	return c == '_' || isalnum((unsigned char)c);
+}
 
 /* ---- print_unknown.c ---- */
 

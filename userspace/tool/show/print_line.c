@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "call.h"
+#include "out.h"
 #include "print_line.h"
 #include "print_stack.h"
 #include "analysis/cgroup_names.h"
@@ -14,15 +15,12 @@
 static char *add_decimal(char *at, uint64_t value, unsigned int width)
 {
 	char digits[20];
-	unsigned int count = 0;
+	size_t count = (size_t)(put_decimal(digits, value) - digits);
 
-	do {
-		digits[count++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value || count < width);
-	while (count)
-		*at++ = digits[--count];
-	return at;
+	for (; width > count; width--)
+		*at++ = '0';
+	memcpy(at, digits, count);
+	return at + count;
 }
 
 static char *add_text(char *at, const char *text)

@@ -7,8 +7,7 @@
 #include "frames.h"
 #include "print_stack.h"
 
-/* Put @text with '?' for bytes that are not printable ASCII */
-static void put_plain(FILE *out, const char *text, size_t length)
+void print_plain(FILE *out, const char *text, size_t length)
 {
 	size_t i;
 
@@ -30,7 +29,7 @@ static void print_counters(FILE *out, const struct tb_trace *trace,
 			fputs(", ", out);
 		name = tb_trace_string(trace, TB_STRING_COUNTER, number);
 		if (name)
-			put_plain(out, name, strlen(name));
+			print_plain(out, name, strlen(name));
 		else
 			fprintf(out, "%" PRIu32, number);
 		fprintf(out, "=%" PRIu64, value);
@@ -65,7 +64,7 @@ static void print_address(FILE *out, const struct tb_trace *trace, uint64_t ip)
 	if (stack_symbol(trace, ip, text, sizeof(text)) < 0)
 		fputs("[unknown]", out);
 	else
-		put_plain(out, text, strlen(text));
+		print_plain(out, text, strlen(text));
 	fputc('\n', out);
 }
 

@@ -15,11 +15,6 @@
 
 /* ---- names ---- */
 
-static bool is_of_name(char c)
-{
-	return c == '_' || isalnum((unsigned char)c);
-}
-
 /*
  * Return true if the name at @at, of @length bytes, is a type or an argument: it is within
  * parentheses that have nothing but names, as in (struct page *) and __get_str(name).

@@ -22,34 +22,24 @@ int selection_option(const struct command *command, int option,
 {
 	switch (option) {
 	case 'e':
-		if (!patterns_add(&selection->patterns, value))
-			return 1;
-		misused(command, "no events in '%s'", value);
-		return -1;
+		return patterns_add(&selection->patterns, value) ?
+		       -misused(command, "no events in '%s'", value) : 1;
 	case 'f':
-		if (!selection->filter.text) {
-			selection->filter.text = value;
-			return 1;
-		}
-		misused(command, "-f is given twice: join the expressions by &&");
-		return -1;
+		if (selection->filter.text)
+			return -misused(command, "-f is given twice: join the expressions by &&");
+		selection->filter.text = value;
+		return 1;
 	case 'C':
 		selection->one_cpu = true;
-		if (!parse_u32(value, 0, 65535, &selection->cpu))
-			return 1;
-		misused(command, "'%s' is not a CPU number", value);
-		return -1;
+		return parse_u32(value, 0, 65535, &selection->cpu) ?
+		       -misused(command, "'%s' is not a CPU number", value) : 1;
 	case 't':
 		selection->one_tid = true;
-		if (!parse_u32(value, 0, UINT32_MAX, &selection->tid))
-			return 1;
-		misused(command, "'%s' is not a thread id", value);
-		return -1;
+		return parse_u32(value, 0, UINT32_MAX, &selection->tid) ?
+		       -misused(command, "'%s' is not a thread id", value) : 1;
 	case OPTION_PID:
-		if (!parse_u32(value, 1, UINT32_MAX, &selection->pid))
-			return 1;
-		misused(command, "'%s' is not the number of a process", value);
-		return -1;
+		return parse_u32(value, 1, UINT32_MAX, &selection->pid) ?
+		       -misused(command, "'%s' is not the number of a process", value) : 1;
 	case OPTION_COMM:
 		selection->comm = value;
 		return 1;
@@ -64,13 +54,11 @@ int selection_option(const struct command *command, int option,
 		else if (!strncmp(value, "real", 4))
 			selection->base = TB_TIME_REALTIME;
 		else
-			break;
+			return -misused(command, "time: '%s' is not mono, boot or real", value);
 		return 1;
 	case 'r':
-		if (!parse_u32(value, 1, UINT32_MAX, &selection->recording))
-			return 1;
-		misused(command, "'%s' is not a recording's number", value);
-		return -1;
+		return parse_u32(value, 1, UINT32_MAX, &selection->recording) ?
+		       -misused(command, "'%s' is not a recording's number", value) : 1;
 	case OPTION_FROM:
 		return moment_parse(command, value, &selection->from) ? -1 : 1;
 	case OPTION_TO:
@@ -78,8 +66,6 @@ int selection_option(const struct command *command, int option,
 	default:
 		return 0;
 	}
-	misused(command, "time: '%s' is not mono, boot or real", value);
-	return -1;
 }
 
 /* ---- names ---- */

@@ -73,7 +73,7 @@ struct selection {
 	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n" \
 	"  -r, --recording N     if the file has several recordings: number N, from 1\n"
 
-/* Returns 1 if @option was one of these, 0 if not, -1 after complaining */
+/* Returns 1 if @option was one of these, 0 if not, a negative number after complaining */
 int selection_option(const struct command *command, int option,
 		     const char *value, struct selection *selection);
 

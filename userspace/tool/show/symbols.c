@@ -13,61 +13,43 @@
 /* No function is longer: an address farther behind a symbol is in an unknown function */
 #define LONGEST 0x100000
 
+/* @number: in the order of add() */
 struct symbol {
 	uint64_t address;
-	size_t   name;		/* offset in the names, in the order of symbols_add() */
+	size_t   number;
+	char    *name;
 };
 
-static int grow(void **array, size_t *room, size_t want, size_t size)
+/* Add @name for @address, unless that has a name; -ENOMEM */
+static int add(struct symbols *symbols, uint64_t address, const char *name)
 {
-	size_t more = *room ? *room : 1024;
-	void *larger;
+	size_t room = symbols->room ? 2 * symbols->room : 1024;
+	struct symbol *list, one = { .address = address, .number = symbols->added };
 
-	if (want <= *room)
-		return 0;
-	while (more < want)
-		more *= 2;
-	larger = realloc(*array, more * size);
-	if (!larger)
+	if (symbols->count == symbols->room) {
+		list = realloc(symbols->list, room * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		symbols->list = list;
+		symbols->room = room;
+	}
+	one.name = strdup(name);
+	if (!one.name)
 		return -ENOMEM;
-	*array = larger;
-	*room = more;
-	return 0;
-}
-
-int symbols_add(struct symbols *symbols, uint64_t address, const char *name)
-{
-	size_t length = strlen(name) + 1;
-	void *list = symbols->list, *names = symbols->names;
-	int result;
-
-	result = grow(&list, &symbols->room, symbols->count + 1,
-		      sizeof(*symbols->list));
-	symbols->list = list;
-	if (result)
-		return result;
-	result = grow(&names, &symbols->names_room,
-		      symbols->names_used + length, 1);
-	symbols->names = names;
-	if (result)
-		return result;
-	memcpy(symbols->names + symbols->names_used, name, length);
-	symbols->list[symbols->count].address = address;
-	symbols->list[symbols->count].name = symbols->names_used;
-	symbols->names_used += length;
-	symbols->count++;
+	symbols->added++;
+	symbols->list[symbols->count++] = one;
 	symbols->sorted = false;
 	return 0;
 }
 
-/* By address, then in the order of symbols_add() */
+/* By address, then in the order of add() */
 static int compare(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static void sort(struct symbols *symbols)
@@ -76,8 +58,9 @@ static void sort(struct symbols *symbols)
 
 	qsort(symbols->list, symbols->count, sizeof(*symbols->list), compare);
 	for (i = 0; i < symbols->count; i++)
-		if (!kept || symbols->list[kept - 1].address !=
-			     symbols->list[i].address)
+		if (kept && symbols->list[kept - 1].address == symbols->list[i].address)
+			free(symbols->list[i].name);
+		else
 			symbols->list[kept++] = symbols->list[i];
 	symbols->count = kept;
 	symbols->sorted = true;
@@ -99,7 +82,7 @@ const char *symbols_find(struct symbols *symbols, uint64_t address,
 	    address - symbols->list[low].address >= LONGEST)
 		return NULL;
 	*start = symbols->list[low].address;
-	return symbols->names + symbols->list[low].name;
+	return symbols->list[low].name;
 }
 
 int symbols_load(struct symbols *symbols, const char *file)
@@ -121,7 +104,7 @@ int symbols_load(struct symbols *symbols, const char *file)
 			hidden = true;
 		} else if (type != 'A' && type != 'a') {
 			/* absolute symbols are not addresses of functions */
-			result = symbols_add(symbols, address, name);
+			result = add(symbols, address, name);
 		}
 	}
 	if (!result && ferror(in))
@@ -141,7 +124,10 @@ int symbols_load(struct symbols *symbols, const char *file)
 
 void symbols_free(struct symbols *symbols)
 {
+	size_t i;
+
+	for (i = 0; i < symbols->count; i++)
+		free(symbols->list[i].name);
 	free(symbols->list);
-	free(symbols->names);
 	*symbols = (struct symbols){ 0 };
 }

@@ -14,14 +14,9 @@ struct symbol;
 /* Initialise with zeros */
 struct symbols {
 	struct symbol *list;
-	size_t count, room;
-	char  *names;
-	size_t names_used, names_room;
+	size_t count, room, added;
 	bool   sorted;
 };
-
-/* Add @name for @address, unless that has a name; -ENOMEM */
-int symbols_add(struct symbols *symbols, uint64_t address, const char *name);
 
 /* Add the symbols of a file like /proc/kallsyms; complains, EXIT_* */
 int symbols_load(struct symbols *symbols, const char *file);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "print_stack.h"
 #include "writers.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
@@ -105,12 +106,6 @@ static int compare_entries(const void *a, const void *b)
 	return result ? result : strcmp(first->name, second->name);
 }
 
-static void put_plain(const char *text)
-{
-	for (; *text; text++)
-		putchar(*text >= 0x20 && *text < 0x7f ? *text : '?');
-}
-
 int writers_list(const struct tb_trace *trace, const struct patterns *patterns,
 		 unsigned int *shown)
 {
@@ -138,9 +133,9 @@ int writers_list(const struct tb_trace *trace, const struct patterns *patterns,
 		if (i && !compare_entries(&entries[i], &entries[i - 1]))
 			continue;
 		printf("U user:");
-		put_plain(entries[i].category);
+		print_plain(stdout, entries[i].category, strlen(entries[i].category));
 		putchar(' ');
-		put_plain(entries[i].name);
+		print_plain(stdout, entries[i].name, strlen(entries[i].name));
 		putchar('\n');
 	}
 	*shown += (unsigned int)used;
@@ -163,7 +158,7 @@ int writers_status(struct tb_device *device)
 			       "writers", "pieces", "records", "bytes",
 			       "refused", "lost");
 		printf("%8u %8u ", info.producer, info.pid);
-		put_plain(info.comm);
+		print_plain(stdout, info.comm, strlen(info.comm));
 		printf("%*s %4u/%-4u %6u %10" PRIu64 " %12" PRIu64 " %14" PRIu64
 		       " %8" PRIu64 " %8" PRIu64 "\n",
 		       (int)(16 - strlen(info.comm)), "", info.busy,
