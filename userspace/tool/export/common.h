@@ -41,6 +41,15 @@ static inline bool export_is_number(const struct tb_format_field *field)
 				 TB_FIELD_REL_LOC | TB_FIELD_CPUMASK));
 }
 
+/** export_number_field - the field @name of @format if it is one number, else NULL */
+static inline const struct tb_format_field *export_number_field(const struct tb_format *format,
+								const char *name)
+{
+	const struct tb_format_field *field = tb_format_field(format, name);
+
+	return export_is_number(field) ? field : NULL;
+}
+
 /** export_has_event - true if a format called @name is among those @wanted (by index; NULL: all) */
 bool export_has_event(const struct tb_trace *trace, const char *name,
 		      const unsigned char *wanted);

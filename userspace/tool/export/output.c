@@ -89,6 +89,10 @@ static int make_beside(struct output *output, mode_t mode)
 				fchmod(fd, mode);
 			else
 				set_access(output, fd, output->file_mode);
+			if (output->kind == OUTPUT_PATH) {
+				close(fd);
+				return EXIT_FINE;
+			}
 			output->stream = fdopen(fd, "wb");
 			if (output->stream)
 				return EXIT_FINE;
@@ -99,17 +103,6 @@ static int make_beside(struct output *output, mode_t mode)
 	free(output->path);
 	output->path = NULL;
 	return cannot(output);
-}
-
-static int open_new(struct output *output, mode_t mode)
-{
-	int status = make_beside(output, mode);
-
-	if (status == EXIT_FINE && output->kind == OUTPUT_PATH) {
-		fclose(output->stream);
-		output->stream = NULL;
-	}
-	return status;
 }
 
 static int open_stdout(struct output *output)
@@ -144,7 +137,7 @@ static int open_directory(struct output *output, const struct stat *there)
 				output->name);
 	/* replace the target of symbolic links, not the links */
 	output->target = realpath(output->name, NULL);
-	return output->target ? open_new(output, there->st_mode & 07777) :
+	return output->target ? make_beside(output, there->st_mode & 07777) :
 				cannot(output);
 }
 
@@ -174,7 +167,7 @@ static int open_existing(struct output *output, const struct stat *there,
 	output->target = realpath(output->name, NULL);
 	if (!output->target || access(output->target, W_OK))
 		return cannot(output);
-	return open_new(output, there->st_mode & 0777);
+	return make_beside(output, there->st_mode & 0777);
 }
 
 int output_open(struct output *output, const char *name, const char *trace,
@@ -202,7 +195,7 @@ int output_open(struct output *output, const char *name, const char *trace,
 	length = strlen(name);
 	while (kind == OUTPUT_DIRECTORY && length > 1 && name[length - 1] == '/')
 		output->target[--length] = 0;
-	return open_new(output, 0);
+	return make_beside(output, 0);
 }
 
 static int remove_one(const char *path, const struct stat *there, int kind,
@@ -269,17 +262,9 @@ int output_finish(struct output *output)
 	int status;
 
 	output->stream = NULL;
-	if (stream && (stream == stdout ? fflush(stdout) : fclose(stream))) {
-		status = cannot(output);
-		output_drop(output);
-		return status;
-	}
-	if (output->path && output->kind == OUTPUT_DIRECTORY && set_all_access(output)) {
-		status = cannot(output);
-		output_drop(output);
-		return status;
-	}
-	if (output->path && rename(output->path, output->target)) {
+	if ((stream && (stream == stdout ? fflush(stdout) : fclose(stream))) ||
+	    (output->path && output->kind == OUTPUT_DIRECTORY && set_all_access(output)) ||
+	    (output->path && rename(output->path, output->target))) {
 		status = cannot(output);
 		output_drop(output);
 		return status;

@@ -35,8 +35,8 @@ static bool rule_fits(const struct rule *rule, const struct tb_format *format,
 	if (strcmp(format->name, rule->name))
 		return false;
 	for (i = 0; i < FXT_FIELDS_MAX && rule->fields[i]; i++) {
-		plan->fields[i] = tb_format_field(format, rule->fields[i]);
-		if (!export_is_number(plan->fields[i]))
+		plan->fields[i] = export_number_field(format, rule->fields[i]);
+		if (!plan->fields[i])
 			return false;
 	}
 	return true;

@@ -24,13 +24,15 @@ struct job {
 
 /* ---- the parts of an event ---- */
 
-void json_next(struct json *json)
+/* Write what separates the next object from the one before */
+static void next_object(struct json *json)
 {
 	out_text(json->out, json->some ? ",\n" : "\n");
 	json->some = true;
 }
 
-void json_time(struct out *out, uint64_t ns)
+/* Write @ns as microseconds, the unit of all times */
+static void write_time(struct out *out, uint64_t ns)
 {
 	char *at = put_decimal(out_room(out, 24), ns / 1000);
 	unsigned int rest = (unsigned int)(ns % 1000);
@@ -47,7 +49,7 @@ void json_begin(struct json *json, char phase, uint32_t pid, uint32_t tid,
 {
 	struct out *out = json->out;
 
-	json_next(json);
+	next_object(json);
 	out_text(out, "{\"name\":");
 	out_json_text(out, name, length);
 	out_text(out, ",\"ph\":\"");
@@ -57,7 +59,7 @@ void json_begin(struct json *json, char phase, uint32_t pid, uint32_t tid,
 	out_text(out, ",\"tid\":");
 	out_unsigned(out, tid);
 	out_text(out, ",\"ts\":");
-	json_time(out, ns);
+	write_time(out, ns);
 }
 
 void json_category(struct json *json, const char *category)
@@ -84,8 +86,17 @@ struct json_thread *json_thread(struct json *json, uint32_t pid, uint32_t tid)
 	return thread;
 }
 
-static uint32_t process_of_task(const struct tb_task *task, uint32_t tid)
+static const char *comm_of(const struct json *json, uint32_t tid)
 {
+	const struct tb_task *task = tb_cursor_task(json->cursor, tid);
+
+	return task && task->comm[0] ? task->comm : "<...>";
+}
+
+static uint32_t process_of_thread(const struct json *json, uint32_t tid)
+{
+	const struct tb_task *task = tb_cursor_task(json->cursor, tid);
+
 	return task && task->tgid ? task->tgid : tid;
 }
 
@@ -108,7 +119,7 @@ static void slice_begin(struct json *json, const struct slice *slice,
 		   length);
 	out_text(json->out, instant ? ",\"s\":\"t\"" : ",\"dur\":");
 	if (!instant)
-		json_time(json->out, slice->end - slice->begin);
+		write_time(json->out, slice->end - slice->begin);
 	json_category(json, category);
 	out_text(json->out, ",\"args\":{\"_cpu\":");
 	out_unsigned(json->out, slice->cpu);
@@ -130,8 +141,7 @@ static void slice_end(struct json *json, const struct slice *slice)
 
 static void write_run(struct json *json, const struct slice *slice)
 {
-	const struct tb_task *task = tb_cursor_task(json->cursor, slice->tid);
-	const char *name = task && task->comm[0] ? task->comm : "<...>";
+	const char *name = comm_of(json, slice->tid);
 	struct out *out = json->out;
 	char state[24];
 
@@ -141,7 +151,7 @@ static void write_run(struct json *json, const struct slice *slice)
 	slice_begin(json, slice, "sched", JSON_CPUS,
 		    cpu_track(slice->cpu, JSON_RUN), name, strlen(name));
 	out_text(out, ",\"pid\":");
-	out_unsigned(out, process_of_task(task, slice->tid));
+	out_unsigned(out, process_of_thread(json, slice->tid));
 	out_text(out, ",\"tid\":");
 	out_unsigned(out, slice->tid);
 	if (slice->has_prio) {
@@ -212,8 +222,7 @@ static void write_softirq(struct json *json, const struct slice *slice)
 
 static void write_syscall(struct json *json, const struct slice *slice)
 {
-	const struct tb_task *task = tb_cursor_task(json->cursor, slice->tid);
-	uint32_t pid = process_of_task(task, slice->tid);
+	uint32_t pid = process_of_thread(json, slice->tid);
 	char spare[40];
 	const char *name = named(json, TB_STRING_SYSCALL, slice->number,
 				 "syscall", spare);
@@ -342,13 +351,6 @@ static void write_cpus(struct json *json)
 				    (int)(cpu * JSON_TRACKS + track));
 		}
 	}
-}
-
-static const char *comm_of(const struct json *json, uint32_t tid)
-{
-	const struct tb_task *task = tb_cursor_task(json->cursor, tid);
-
-	return task && task->comm[0] ? task->comm : "<...>";
 }
 
 /* Write the names at the end of the trace: before execve() a thread has the name of its parent */

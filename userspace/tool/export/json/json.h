@@ -58,14 +58,8 @@ void json_begin(struct json *json, char phase, uint32_t pid, uint32_t tid,
 /* Write ,"cat":"..." */
 void json_category(struct json *json, const char *category);
 
-/* Write @ns as microseconds, the unit of all times */
-void json_time(struct out *out, uint64_t ns);
-
 /* Find or add a thread, which will get a name at the end; NULL: ENOMEM */
 struct json_thread *json_thread(struct json *json, uint32_t pid, uint32_t tid);
-
-/* Write what separates the next object from the one before */
-void json_next(struct json *json);
 
 /* Write a record of a program or a loss of records; @end_ns: end of a slice */
 void json_user(struct json *json, const struct tb_view *view, uint64_t ns,

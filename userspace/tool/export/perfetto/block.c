@@ -44,7 +44,6 @@ struct pf_block {
 	struct device *devices[DEVICES_MAX];
 	size_t nr_devices;
 	uint64_t left_out;
-	size_t nr_requests;
 	struct request requests[];	/* by index of the format */
 };
 
@@ -72,7 +71,6 @@ struct pf_block *pf_block_open(struct pf_out *out, const struct tb_trace *trace)
 	if (!block)
 		return NULL;
 	block->out = out;
-	block->nr_requests = count;
 	for (i = 0; i < count; i++)
 		fill_request(&block->requests[i], tb_trace_format_at(trace, i));
 	return block;
@@ -122,55 +120,30 @@ static uint64_t uuid_of(const struct device *device, const struct lane *lane)
 static void describe_lane(struct pf_block *block, const struct device *device,
 			  struct lane *lane)
 {
-	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
 	char name[48];
 
 	snprintf(name, sizeof(name), "block %" PRIu32 ":%" PRIu32,
 		 device->number >> MINOR_BITS, device->number & ((1u << MINOR_BITS) - 1));
-	track.has_uuid = 1;
-	track.uuid = uuid_of(device, lane);
 	track.name = name;
-	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
-	packet.track_descriptor = &track;
-	pf_write_packet(block->out, PF_SEQUENCE_SYSTEM, &packet);
+	pf_write_track(block->out, &track, uuid_of(device, lane), 0, 0);
 	lane->described = true;
 }
 
 /* ---- slices ---- */
 
-static void write_event(struct pf_block *block, Perfetto__Protos__TrackEvent *event,
-			const struct device *device, const struct lane *lane, uint64_t ns)
-{
-	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
-
-	event->has_type = 1;
-	event->has_track_uuid = 1;
-	event->track_uuid = uuid_of(device, lane);
-	packet.has_timestamp = 1;
-	packet.timestamp = ns;
-	packet.has_sequence_flags = 1;
-	packet.sequence_flags = block->out->begun[PF_SEQUENCE_BLOCK] ? 2 : 3;
-	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
-	packet.track_event = event;
-	pf_write_packet(block->out, PF_SEQUENCE_BLOCK, &packet);
-}
-
 static void add_note(Perfetto__Protos__TrackEvent *event,
 		     Perfetto__Protos__DebugAnnotation *notes, const char *name,
 		     const struct tb_view *view, const struct tb_format_field *field)
 {
-	Perfetto__Protos__DebugAnnotation *note = &notes[event->n_debug_annotations];
+	Perfetto__Protos__DebugAnnotation *note;
 	uint64_t value;
 
 	if (!field || tb_field_u64(view, field, &value))
 		return;
-	perfetto__protos__debug_annotation__init(note);
-	note->name_field_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME;
-	note->name = (char *)name;
+	note = pf_note(event, notes, name);
 	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_INT_VALUE;
 	note->int_value = (int64_t)value;
-	event->debug_annotations[event->n_debug_annotations++] = note;
 }
 
 static void write_issue(struct pf_block *block, const struct request *request,
@@ -186,7 +159,6 @@ static void write_issue(struct pf_block *block, const struct request *request,
 	if (request->rwbs && !tb_field_str(view, request->rwbs, &text, &length) &&
 	    length && length < sizeof(name))
 		export_clean(name, text, length);
-	event.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
 	event.n_categories = 1;
 	event.categories = &categories;
 	event.name_field_case = PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
@@ -195,7 +167,9 @@ static void write_issue(struct pf_block *block, const struct request *request,
 	add_note(&event, notes, "sector", view, request->sector);
 	add_note(&event, notes, "nr_sector", view, request->sectors);
 	add_note(&event, notes, "bytes", view, request->bytes);
-	write_event(block, &event, device, lane, ns);
+	pf_write_track_event(block->out, PF_SEQUENCE_BLOCK, &event,
+			     PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+			     uuid_of(device, lane), ns, NULL);
 }
 
 /* @request: fields of the completion; NULL: it is missing */
@@ -206,11 +180,12 @@ static void write_end(struct pf_block *block, const struct request *request,
 	Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 	Perfetto__Protos__DebugAnnotation notes[1], *list[1];
 
-	event.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
 	event.debug_annotations = list;
 	if (request)
 		add_note(&event, notes, "error", view, request->error);
-	write_event(block, &event, device, lane, ns);
+	pf_write_track_event(block->out, PF_SEQUENCE_BLOCK, &event,
+			     PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+			     uuid_of(device, lane), ns, NULL);
 	lane->busy = false;
 }
 

@@ -114,8 +114,7 @@ void pf_ring_flush(struct pf_ring *ring)
 
 	if (is_empty(ring) && !ring->lost)
 		return;
-	bundle.has_cpu = 1;
-	bundle.cpu = ring->cpu;
+	PF_SET(&bundle, cpu, ring->cpu);
 	bundle.has_lost_events = ring->lost;
 	bundle.lost_events = ring->lost;
 	if (columns && (columns->nr_switches || columns->nr_wakings)) {
@@ -162,7 +161,6 @@ static bool make_room(struct pf_ring *ring, enum pf_kind kind, uint64_t ns, size
 		ring->first = ns;
 	if (ns > ring->at[kind])
 		ring->at[kind] = ns;
-	ring->begun = true;
 	return true;
 }
 

@@ -21,6 +21,22 @@ static bool room_for(struct writer *to, size_t size)
 	return false;
 }
 
+/* Write the head of the step, @number, and @length bytes of data */
+static void put_value(struct writer *to, const struct pf_step *step, uint64_t number,
+		      const char *data, size_t length)
+{
+	if (!room_for(to, step->head_size + 3u * PF_VARINT_MAX + length))
+		return;
+	if (step->generic) {
+		to->at = pf_put_tag(to->at, PF_GENERIC_FIELD, PF_BYTES);
+		to->at = pf_put_varint(to->at, step->head_size +
+					       pf_varint_size(number) + length);
+	}
+	to->at = pf_put_data(to->at, step->head, step->head_size);
+	to->at = pf_put_varint(to->at, number);
+	to->at = pf_put_data(to->at, data, length);
+}
+
 static void put_number(struct writer *to, const struct pf_step *step,
 		       uint64_t value)
 {
@@ -29,15 +45,7 @@ static void put_number(struct writer *to, const struct pf_step *step,
 		value = (uint64_t)(int64_t)(int32_t)value;
 	else if (step->type == PROTOBUF_C_TYPE_UINT32)
 		value = (uint32_t)value;
-	if (!room_for(to, step->head_size + 3u * PF_VARINT_MAX))
-		return;
-	if (step->generic) {
-		to->at = pf_put_tag(to->at, PF_GENERIC_FIELD, PF_BYTES);
-		to->at = pf_put_varint(to->at, step->head_size +
-					       pf_varint_size(value));
-	}
-	to->at = pf_put_data(to->at, step->head, step->head_size);
-	to->at = pf_put_varint(to->at, value);
+	put_value(to, step, value, "", 0);
 }
 
 static void put_text(struct writer *to, const struct pf_step *step,
@@ -47,16 +55,7 @@ static void put_text(struct writer *to, const struct pf_step *step,
 		length = EXPORT_TEXT_MAX;
 		to->cut = true;
 	}
-	if (!room_for(to, step->head_size + 3u * PF_VARINT_MAX + length))
-		return;
-	if (step->generic) {
-		to->at = pf_put_tag(to->at, PF_GENERIC_FIELD, PF_BYTES);
-		to->at = pf_put_varint(to->at, step->head_size +
-					       pf_varint_size(length) + length);
-	}
-	to->at = pf_put_data(to->at, step->head, step->head_size);
-	to->at = pf_put_varint(to->at, length);
-	to->at = pf_put_data(to->at, text, length);
+	put_value(to, step, length, text, length);
 }
 
 static void put_items(struct writer *to, const struct pf_step *step,
@@ -75,8 +74,7 @@ static void write_symbol(struct pf_plans *plans, uint64_t address)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Perfetto__Protos__InternedData names = PERFETTO__PROTOS__INTERNED_DATA__INIT;
-	Perfetto__Protos__InternedString symbol = PERFETTO__PROTOS__INTERNED_STRING__INIT;
-	Perfetto__Protos__InternedString *list = &symbol;
+	Perfetto__Protos__InternedString symbol, *list = &symbol;
 	char text[128];
 	bool fresh;
 
@@ -84,16 +82,10 @@ static void write_symbol(struct pf_plans *plans, uint64_t address)
 				  (uint32_t)address, &fresh) || !fresh ||
 	    export_frame(plans->trace, address + 1, text, sizeof(text)))
 		return;
-	symbol.has_iid = 1;
-	symbol.iid = address;
-	symbol.has_str = 1;
-	symbol.str.data = (uint8_t *)text;
-	symbol.str.len = strlen(text);
+	pf_string(&symbol, address, text);
 	names.n_kernel_symbols = 1;
 	names.kernel_symbols = &list;
 	packet.interned_data = &names;
-	packet.has_sequence_flags = 1;
-	packet.sequence_flags = plans->out->begun[PF_SEQUENCE_EVENTS] ? 2 : 3;
 	pf_write_packet(plans->out, PF_SEQUENCE_EVENTS, &packet);
 }
 
@@ -156,11 +148,7 @@ static void writer_end(const struct writer *to, struct pf_event *event)
 
 static void put_name(struct writer *to, const char *name)
 {
-	size_t length = strnlen(name, EXPORT_TEXT_MAX);
-
-	to->at = pf_put_tag(to->at, PF_GENERIC_NAME, PF_BYTES);
-	to->at = pf_put_varint(to->at, length);
-	to->at = pf_put_data(to->at, name, length);
+	to->at = pf_put_bytes(to->at, PF_GENERIC_NAME, name, strnlen(name, EXPORT_TEXT_MAX));
 }
 
 /* Write the bytes of an event that the trace does not describe */
@@ -171,9 +159,7 @@ static void put_payload(struct writer *to, const struct tb_view *view)
 	struct pf_step step = { .generic = true, .head = head };
 	char digits[EXPORT_TEXT_MAX + 1];
 
-	at = pf_put_tag(head, PF_FIELD_NAME, PF_BYTES);
-	at = pf_put_varint(at, strlen(name));
-	at = pf_put_data(at, name, strlen(name));
+	at = pf_put_bytes(head, PF_FIELD_NAME, name, strlen(name));
 	at = pf_put_tag(at, PF_FIELD_STR, PF_BYTES);
 	step.head_size = (uint8_t)(at - head);
 	put_text(to, &step, digits, export_bytes(view->payload, view->length, digits));
@@ -231,9 +217,7 @@ void pf_encode_mark(const struct tb_view *view, struct pf_event *event)
 					"I|%" PRIu32 "|", process);
 	memcpy(wrapped + used, text, length);
 	used += length;
-	to.at = pf_put_tag(to.at, PF_PRINT_BUF, PF_BYTES);
-	to.at = pf_put_varint(to.at, used);
-	to.at = pf_put_data(to.at, wrapped, used);
+	to.at = pf_put_bytes(to.at, PF_PRINT_BUF, wrapped, used);
 	writer_end(&to, event);
 }
 
@@ -243,9 +227,7 @@ static void put_named(struct writer *to, const char *name, uint64_t value)
 
 	to->at = pf_put_tag(to->at, PF_GENERIC_FIELD, PF_BYTES);
 	to->at = pf_put_varint(to->at, length + 3 + pf_varint_size(value));
-	to->at = pf_put_tag(to->at, PF_FIELD_NAME, PF_BYTES);
-	to->at = pf_put_varint(to->at, length);
-	to->at = pf_put_data(to->at, name, length);
+	to->at = pf_put_bytes(to->at, PF_FIELD_NAME, name, length);
 	to->at = pf_put_tag(to->at, PF_FIELD_UINT, PF_VARINT);
 	to->at = pf_put_varint(to->at, value);
 }

@@ -23,17 +23,10 @@ struct track {
 
 static void describe(struct pf_losses *losses, uint64_t uuid, uint64_t parent, const char *name)
 {
-	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
 
-	track.has_uuid = 1;
-	track.uuid = uuid;
-	track.has_parent_uuid = parent != 0;
-	track.parent_uuid = parent;
 	track.name = (char *)name;
-	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
-	packet.track_descriptor = &track;
-	pf_write_packet(losses->out, PF_SEQUENCE_SYSTEM, &packet);
+	pf_write_track(losses->out, &track, uuid, parent, 0);
 }
 
 static void describe_track(struct pf_losses *losses, uint64_t uuid, const struct tb_view *view)
@@ -51,37 +44,6 @@ static void describe_track(struct pf_losses *losses, uint64_t uuid, const struct
 	describe(losses, uuid, UUID_LOSS, name);
 }
 
-static void write_event(struct pf_losses *losses, Perfetto__Protos__TrackEvent *event,
-			uint64_t uuid, uint64_t ns)
-{
-	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
-
-	event->has_type = 1;
-	event->has_track_uuid = 1;
-	event->track_uuid = uuid;
-	packet.has_timestamp = 1;
-	packet.timestamp = ns;
-	packet.has_sequence_flags = 1;
-	packet.sequence_flags = losses->out->begun[PF_SEQUENCE_LOSS] ? 2 : 3;
-	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
-	packet.track_event = event;
-	pf_write_packet(losses->out, PF_SEQUENCE_LOSS, &packet);
-}
-
-static void note_number(Perfetto__Protos__TrackEvent *event,
-			Perfetto__Protos__DebugAnnotation *notes, const char *name,
-			uint64_t value)
-{
-	Perfetto__Protos__DebugAnnotation *note = &notes[event->n_debug_annotations];
-
-	perfetto__protos__debug_annotation__init(note);
-	note->name_field_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME;
-	note->name = (char *)name;
-	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
-	note->uint_value = value;
-	event->debug_annotations[event->n_debug_annotations++] = note;
-}
-
 static void write_begin(struct pf_losses *losses, const struct tb_view *view, uint64_t uuid,
 			uint64_t ns)
 {
@@ -89,23 +51,21 @@ static void write_begin(struct pf_losses *losses, const struct tb_view *view, ui
 	Perfetto__Protos__DebugAnnotation notes[NOTES_MAX], *list[NOTES_MAX];
 	char causes[512];
 
-	event.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
 	event.name_field_case = PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
 	event.name = (char *)"events lost";
 	event.debug_annotations = list;
 	if (!view->user) {
-		note_number(&event, notes, "overwritten", view->lost.overwritten);
-		note_number(&event, notes, "dropped", view->lost.dropped);
-		note_number(&event, notes, "oversize", view->lost.oversize);
+		pf_note_number(&event, notes, "overwritten", view->lost.overwritten);
+		pf_note_number(&event, notes, "dropped", view->lost.dropped);
+		pf_note_number(&event, notes, "oversize", view->lost.oversize);
 	} else {
-		note_number(&event, notes, view->user->flags & TB_USER_AT_MOST ?
-			    "records at most" : "records", view->user->lost);
+		pf_note_number(&event, notes, view->user->flags & TB_USER_AT_MOST ?
+			       "records at most" : "records", view->user->lost);
 		lost_causes(view->user->cause, causes, sizeof(causes));
-		note_number(&event, notes, "cause", 0);
-		list[1]->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
-		list[1]->string_value = causes;
+		pf_note_text(&event, notes, "cause", causes);
 	}
-	write_event(losses, &event, uuid, ns);
+	pf_write_track_event(losses->out, PF_SEQUENCE_LOSS, &event,
+			     PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, uuid, ns, NULL);
 }
 
 int pf_loss_write(struct pf_losses *losses, const struct tb_view *view, uint64_t first,
@@ -127,8 +87,8 @@ int pf_loss_write(struct pf_losses *losses, const struct tb_view *view, uint64_t
 		last = first;
 	track->until = last;
 	write_begin(losses, view, uuid, first);
-	end.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
-	write_event(losses, &end, uuid, last);
+	pf_write_track_event(losses->out, PF_SEQUENCE_LOSS, &end,
+			     PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END, uuid, last, NULL);
 	return losses->out->error;
 }
 

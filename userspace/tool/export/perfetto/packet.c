@@ -22,7 +22,7 @@ enum {
 /* Threads in one packet */
 #define TASKS_MAX 256
 
-void pf_write(struct pf_out *out, const void *data, size_t size)
+static void write_data(struct pf_out *out, const void *data, size_t size)
 {
 	if (out->error || !size)
 		return;
@@ -44,16 +44,18 @@ static void write_length(struct pf_out *out, uint32_t field, size_t size)
 
 	at = pf_put_tag(head, field, PF_BYTES);
 	at = pf_put_varint(at, size);
-	pf_write(out, head, (size_t)(at - head));
+	write_data(out, head, (size_t)(at - head));
 }
 
 static void in_sequence(struct pf_out *out, unsigned int sequence,
 			Perfetto__Protos__TracePacket *packet)
 {
-	packet->has_trusted_packet_sequence_id = 1;
-	packet->trusted_packet_sequence_id = sequence;
+	PF_SET(packet, trusted_packet_sequence_id, sequence);
 	packet->has_first_packet_on_sequence = !out->begun[sequence];
 	packet->first_packet_on_sequence = !out->begun[sequence];
+	/* numbers of names are those of the sequence, from its first packet on */
+	if (sequence != PF_SEQUENCE_SYSTEM && !packet->has_sequence_flags)
+		PF_SET(packet, sequence_flags, PF_NEEDED | (out->begun[sequence] ? 0 : PF_CLEARED));
 	out->begun[sequence] = true;
 }
 
@@ -72,8 +74,79 @@ void pf_write_packet(struct pf_out *out, unsigned int sequence,
 	}
 	perfetto__protos__trace_packet__pack(packet, data);
 	write_length(out, TRACE_PACKET, size);
-	pf_write(out, data, size);
+	write_data(out, data, size);
 	free(data);
+}
+
+void pf_string(Perfetto__Protos__InternedString *string, uint64_t iid, const char *text)
+{
+	perfetto__protos__interned_string__init(string);
+	PF_SET(string, iid, iid);
+	string->has_str = 1;
+	string->str.data = (uint8_t *)(uintptr_t)text;
+	string->str.len = strlen(text);
+}
+
+void pf_write_track(struct pf_out *out, Perfetto__Protos__TrackDescriptor *track,
+		    uint64_t uuid, uint64_t parent, uint64_t ns)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+
+	PF_SET(track, uuid, uuid);
+	track->has_parent_uuid = parent != 0;
+	track->parent_uuid = parent;
+	packet.has_timestamp = ns != 0;
+	packet.timestamp = ns;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
+	packet.track_descriptor = track;
+	pf_write_packet(out, PF_SEQUENCE_SYSTEM, &packet);
+}
+
+void pf_write_track_event(struct pf_out *out, unsigned int sequence,
+			  Perfetto__Protos__TrackEvent *event,
+			  Perfetto__Protos__TrackEvent__Type type, uint64_t track, uint64_t ns,
+			  Perfetto__Protos__InternedData *names)
+{
+	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+
+	PF_SET(event, type, type);
+	PF_SET(event, track_uuid, track);
+	PF_SET(&packet, timestamp, ns);
+	packet.interned_data = names;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
+	packet.track_event = event;
+	pf_write_packet(out, sequence, &packet);
+}
+
+Perfetto__Protos__DebugAnnotation *pf_note(Perfetto__Protos__TrackEvent *event,
+					   Perfetto__Protos__DebugAnnotation *notes,
+					   const char *name)
+{
+	Perfetto__Protos__DebugAnnotation *note = &notes[event->n_debug_annotations];
+
+	perfetto__protos__debug_annotation__init(note);
+	note->name_field_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME;
+	note->name = (char *)name;
+	event->debug_annotations[event->n_debug_annotations++] = note;
+	return note;
+}
+
+void pf_note_number(Perfetto__Protos__TrackEvent *event, Perfetto__Protos__DebugAnnotation *notes,
+		    const char *name, uint64_t number)
+{
+	Perfetto__Protos__DebugAnnotation *note = pf_note(event, notes, name);
+
+	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
+	note->uint_value = number;
+}
+
+void pf_note_text(Perfetto__Protos__TrackEvent *event, Perfetto__Protos__DebugAnnotation *notes,
+		  const char *name, const char *text)
+{
+	Perfetto__Protos__DebugAnnotation *note = pf_note(event, notes, name);
+
+	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
+	note->string_value = (char *)text;
 }
 
 /*
@@ -95,8 +168,6 @@ void pf_write_bundle(struct pf_out *out,
 		return;
 	}
 	perfetto__protos__ftrace_event_bundle__pack(bundle, head);
-	packet.has_sequence_flags = 1;
-	packet.sequence_flags = out->begun[PF_SEQUENCE_EVENTS] ? 2 : 3;
 	in_sequence(out, PF_SEQUENCE_EVENTS, &packet);
 	start_size = perfetto__protos__trace_packet__pack(&packet, start);
 	at = pf_put_tag(start + start_size, PACKET_FTRACE_EVENTS, PF_BYTES);
@@ -104,9 +175,9 @@ void pf_write_bundle(struct pf_out *out,
 	start_size = (size_t)(at - start);
 
 	write_length(out, TRACE_PACKET, start_size + head_size + size);
-	pf_write(out, start, start_size);
-	pf_write(out, head, head_size);
-	pf_write(out, events, size);
+	write_data(out, start, start_size);
+	write_data(out, head, head_size);
+	write_data(out, events, size);
 	free(head);
 }
 
@@ -126,8 +197,7 @@ void pf_write_system(struct pf_out *out, const struct tb_trace *trace)
 
 	snprintf(service, sizeof(service), "tracebuf %s", tb_version());
 	info.tracing_service_version = service;
-	info.has_num_cpus = 1;
-	info.num_cpus = tb_trace_nr_cpus(trace);
+	PF_SET(&info, num_cpus, tb_trace_nr_cpus(trace));
 	if (init) {
 		if (init->nr_cpus > info.num_cpus)
 			info.num_cpus = init->nr_cpus;
@@ -139,8 +209,7 @@ void pf_write_system(struct pf_out *out, const struct tb_trace *trace)
 		names.version = version;
 		names.machine = machine;
 		info.utsname = &names;
-		info.has_page_size = 1;
-		info.page_size = init->page_size;
+		PF_SET(&info, page_size, init->page_size);
 	}
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_SYSTEM_INFO;
 	packet.system_info = &info;
@@ -165,10 +234,8 @@ void pf_write_clocks(struct pf_out *out, const struct tb_clock_sync *sync)
 
 	for (i = 0; i < 3; i++) {
 		perfetto__protos__clock_snapshot__clock__init(&clocks[i]);
-		clocks[i].has_clock_id = 1;
-		clocks[i].clock_id = ids[i];
-		clocks[i].has_timestamp = 1;
-		clocks[i].timestamp = times[i];
+		PF_SET(&clocks[i], clock_id, ids[i]);
+		PF_SET(&clocks[i], timestamp, times[i]);
 		list[i] = &clocks[i];
 	}
 	snapshot.n_clocks = 3;
@@ -176,8 +243,7 @@ void pf_write_clocks(struct pf_out *out, const struct tb_clock_sync *sync)
 	snapshot.has_primary_trace_clock = 1;
 	snapshot.primary_trace_clock =
 		PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_BOOTTIME;
-	packet.has_timestamp = 1;
-	packet.timestamp = sync->boottime;
+	PF_SET(&packet, timestamp, sync->boottime);
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_CLOCK_SNAPSHOT;
 	packet.clock_snapshot = &snapshot;
 	pf_write_packet(out, PF_SEQUENCE_SYSTEM, &packet);
@@ -208,10 +274,8 @@ static void tree_write(struct tree *tree)
 	message.processes = tree->process_list;
 	message.n_threads = tree->nr_threads;
 	message.threads = tree->thread_list;
-	message.has_collection_end_timestamp = 1;
-	message.collection_end_timestamp = tree->ns;
-	packet.has_timestamp = 1;
-	packet.timestamp = tree->ns;
+	PF_SET(&message, collection_end_timestamp, tree->ns);
+	PF_SET(&packet, timestamp, tree->ns);
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_PROCESS_TREE;
 	packet.process_tree = &message;
 	pf_write_packet(tree->out, PF_SEQUENCE_SYSTEM, &packet);
@@ -225,24 +289,19 @@ static void tree_process(struct tree *tree, const struct tb_task *task)
 
 	process = &tree->processes[tree->nr_processes];
 	perfetto__protos__process_tree__process__init(process);
-	process->has_pid = 1;
-	process->pid = (int32_t)task->tid;
-	process->has_ppid = 1;
-	process->ppid = (int32_t)task->parent;
+	PF_SET(process, pid, (int32_t)task->tid);
+	PF_SET(process, ppid, (int32_t)task->parent);
 	if (task->comm[0]) {
 		tree->names[tree->nr_processes] = (char *)task->comm;
 		process->n_cmdline = 1;
 		process->cmdline = &tree->names[tree->nr_processes];
-		process->has_cmdline_is_comm = 1;
-		process->cmdline_is_comm = 1;
+		PF_SET(process, cmdline_is_comm, 1);
 	}
 	if (task->flags & TB_TASK_LISTED) {
-		process->has_uid = 1;
-		process->uid = (int32_t)task->uid;
+		PF_SET(process, uid, (int32_t)task->uid);
 	}
 	if (task->flags & TB_THREAD_KERNEL) {
-		process->has_is_kthread = 1;
-		process->is_kthread = 1;
+		PF_SET(process, is_kthread, 1);
 	}
 	tree->process_list[tree->nr_processes++] = process;
 }
@@ -259,10 +318,8 @@ static int tree_add(const struct tb_task *task, void *context)
 		tree_process(tree, task);
 	thread = &tree->threads[tree->nr_threads];
 	perfetto__protos__process_tree__thread__init(thread);
-	thread->has_tid = 1;
-	thread->tid = (int32_t)task->tid;
-	thread->has_tgid = 1;
-	thread->tgid = (int32_t)task->tgid;
+	PF_SET(thread, tid, (int32_t)task->tid);
+	PF_SET(thread, tgid, (int32_t)task->tgid);
 	if (task->comm[0])
 		thread->name = (char *)task->comm;
 	tree->thread_list[tree->nr_threads++] = thread;
@@ -318,8 +375,7 @@ int pf_write_accounting(struct pf_out *out, const struct pf_accounting *accounti
 	}
 	for (i = 0; i < nr_cpus; i++) {
 		perfetto__protos__ftrace_cpu_stats__init(&cpus[i]);
-		cpus[i].has_cpu = 1;
-		cpus[i].cpu = i;
+		PF_SET(&cpus[i], cpu, i);
 		cpus[i].has_entries = 1;
 		cpus[i].has_overrun = 1;
 		cpus[i].has_commit_overrun = 1;
@@ -332,9 +388,8 @@ int pf_write_accounting(struct pf_out *out, const struct pf_accounting *accounti
 		}
 		list[i] = &cpus[i];
 	}
-	stats.has_phase = 1;
-	stats.phase = end ? PERFETTO__PROTOS__FTRACE_STATS__PHASE__END_OF_TRACE :
-			    PERFETTO__PROTOS__FTRACE_STATS__PHASE__START_OF_TRACE;
+	PF_SET(&stats, phase, end ? PERFETTO__PROTOS__FTRACE_STATS__PHASE__END_OF_TRACE :
+				    PERFETTO__PROTOS__FTRACE_STATS__PHASE__START_OF_TRACE);
 	stats.n_cpu_stats = nr_cpus;
 	stats.cpu_stats = list;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_STATS;

@@ -92,14 +92,13 @@ struct part {
 };
 
 struct pf_pairs {
-	struct pf_end_to to;
+	struct pf_ring *rings;
 	struct closer closers[NR_PAIRS];
 	struct map threads, devices;
 	struct stack *sure;		/* tracks with slices that are not in doubt */
 	struct stack **cpus;		/* CPU_SCOPES for each CPU */
 	unsigned int nr_cpus;
 	bool switches;
-	size_t nr_parts;
 	struct part parts[];
 };
 
@@ -151,7 +150,7 @@ static void fill_part(struct part *part, const struct tb_format *format)
 }
 
 struct pf_pairs *pf_pairs_open(const struct tb_trace *trace, const struct pf_plans *plans,
-			       unsigned int nr_cpus, bool switches, const struct pf_end_to *to)
+			       struct pf_ring *rings, unsigned int nr_cpus, bool switches)
 {
 	unsigned int count = tb_trace_formats(trace), i;
 	struct pf_pairs *found;
@@ -164,9 +163,8 @@ struct pf_pairs *pf_pairs_open(const struct tb_trace *trace, const struct pf_pla
 		free(found);
 		return NULL;
 	}
-	found->to = *to;
+	found->rings = rings;
 	found->nr_cpus = nr_cpus;
-	found->nr_parts = count;
 	found->switches = switches;
 	for (i = 0; i < NR_PAIRS; i++)
 		fill_closer(&found->closers[i], &pairs[i]);
@@ -192,23 +190,19 @@ void pf_pairs_close(struct pf_pairs *found)
 
 /* ---- tracks ---- */
 
-static struct stack *stack_new(uint32_t number, uint32_t room)
+/* NULL: ENOMEM */
+static struct stack *stack_at(void **slot, uint32_t number, uint32_t room)
 {
-	struct stack *stack = calloc(1, sizeof(*stack) + room * sizeof(stack->open[0]));
+	struct stack *stack = slot ? *slot : NULL;
 
+	if (stack || !slot)
+		return stack;
+	stack = *slot = calloc(1, sizeof(*stack) + room * sizeof(stack->open[0]));
 	if (stack) {
 		stack->number = number;
 		stack->room = room;
 	}
 	return stack;
-}
-
-/* NULL: ENOMEM */
-static struct stack *stack_at(void **slot, uint32_t number, uint32_t room)
-{
-	if (slot && !*slot)
-		*slot = stack_new(number, room);
-	return slot ? *slot : NULL;
 }
 
 static struct stack *stack_of(struct pf_pairs *found, const struct part *part,
@@ -250,9 +244,8 @@ static int write_end(struct pf_pairs *found, const struct stack *stack, const st
 		at = pf_put_varint(pf_put_tag(at, closer->key, PF_VARINT), open->key);
 	if (closer->dev)
 		at = pf_put_varint(pf_put_tag(at, closer->dev, PF_VARINT), stack->number);
-	return found->to.write(found->to.context, open->cpu, thread ? stack->number : 0,
-			       ns > open->begin ? ns : open->begin, closer->field, body,
-			       (size_t)(at - body));
+	return pf_ring_body(&found->rings[open->cpu], ns > open->begin ? ns : open->begin,
+			    thread ? stack->number : 0, closer->field, body, (size_t)(at - body));
 }
 
 /* End all slices but the outermost @keep at @ns; @ns 0: at their doubt, else their beginning */

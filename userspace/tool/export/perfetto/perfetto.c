@@ -82,15 +82,6 @@ static uint64_t ticks_ns(struct export *export, uint64_t ticks)
 
 /* ---- events from the cursor ---- */
 
-/* pf_end_to.write: write an end that was not recorded */
-static int write_end_event(void *context, uint32_t cpu, uint32_t tid, uint64_t ns, uint32_t field,
-			   const void *body, size_t size)
-{
-	struct export *export = context;
-
-	return pf_ring_body(&export->rings[cpu], ns, tid, field, body, size);
-}
-
 static int take_lost(struct export *export, const struct tb_view *view)
 {
 	struct pf_ring *ring = &export->rings[view->cpu];
@@ -423,7 +414,6 @@ static bool has_event(const struct export *export, const char *name)
 
 static int open_parts(struct export *export)
 {
-	const struct pf_end_to to = { write_end_event, export };
 	bool switches = has_event(export, "sched_switch");
 	unsigned int cpu;
 
@@ -444,8 +434,8 @@ static int open_parts(struct export *export)
 	}
 	export->losses.out = &export->out;
 	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
-	export->pairs = pf_pairs_open(export->trace, export->plans, export->nr_rings, switches,
-				      &to);
+	export->pairs = pf_pairs_open(export->trace, export->plans, export->rings,
+				      export->nr_rings, switches);
 	if (!export->sched || !export->pairs)
 		return -ENOMEM;
 	return spans_of_trace(&export->missing, export->trace, TB_TIME_MONOTONIC);

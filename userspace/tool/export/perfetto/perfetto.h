@@ -68,6 +68,11 @@ static inline uint8_t *pf_put_data(uint8_t *at, const void *data, size_t size)
 	return at + size;
 }
 
+static inline uint8_t *pf_put_bytes(uint8_t *at, uint32_t field, const void *data, size_t size)
+{
+	return pf_put_data(pf_put_varint(pf_put_tag(at, field, PF_BYTES), size), data, size);
+}
+
 /* Bytes that the varint of @value takes: 7 bits in each */
 static inline size_t pf_varint_size(uint64_t value)
 {
@@ -91,24 +96,49 @@ enum pf_sequence {
 	PF_SEQUENCES
 };
 
+/* TracePacket.sequence_flags: names of the sequence begin anew; the packet needs names */
+enum { PF_CLEARED = 1, PF_NEEDED = 2 };
+
 struct pf_out {
 	FILE *file;
 	int error;			/* -errno of the first failure */
 	bool begun[PF_SEQUENCES];
 };
 
-/**
- * pf_write - write @data unchanged
- * Keeps the first error in @out->error, and writes nothing after it.
- */
-void pf_write(struct pf_out *out, const void *data, size_t size);
+/* All functions that write keep the first error in @out->error, and write nothing after it */
 
-/** pf_flush - write what stdio has buffered; keeps an error in @out->error */
+/** pf_flush - write what stdio has buffered */
 void pf_flush(struct pf_out *out);
+
+/* Set a field that a message need not have */
+#define PF_SET(message, field, content) \
+	((message)->has_##field = 1, (message)->field = (content))
+
+/** pf_string - fill in @string, which has number @iid */
+void pf_string(Perfetto__Protos__InternedString *string, uint64_t iid, const char *text);
 
 /** pf_write_packet - fill in the sequence of @packet and write it */
 void pf_write_packet(struct pf_out *out, unsigned int sequence,
 		     Perfetto__Protos__TracePacket *packet);
+
+/** pf_write_track - describe track @uuid below @parent (0: none), at time @ns (0: none) */
+void pf_write_track(struct pf_out *out, Perfetto__Protos__TrackDescriptor *track,
+		    uint64_t uuid, uint64_t parent, uint64_t ns);
+
+/** pf_write_track_event - write @event; @names: names that it is the first to use, or NULL */
+void pf_write_track_event(struct pf_out *out, unsigned int sequence,
+			  Perfetto__Protos__TrackEvent *event,
+			  Perfetto__Protos__TrackEvent__Type type, uint64_t track, uint64_t ns,
+			  Perfetto__Protos__InternedData *names);
+
+/** pf_note - add an annotation to @event, in the next of @notes; pf_note_*() set its value, too */
+Perfetto__Protos__DebugAnnotation *pf_note(Perfetto__Protos__TrackEvent *event,
+					   Perfetto__Protos__DebugAnnotation *notes,
+					   const char *name);
+void pf_note_number(Perfetto__Protos__TrackEvent *event, Perfetto__Protos__DebugAnnotation *notes,
+		    const char *name, uint64_t number);
+void pf_note_text(Perfetto__Protos__TrackEvent *event, Perfetto__Protos__DebugAnnotation *notes,
+		  const char *name, const char *text);
 
 /** pf_write_system - write the machine and the kernel of the trace */
 void pf_write_system(struct pf_out *out, const struct tb_trace *trace);
@@ -222,7 +252,6 @@ struct pf_columns;
  * @at: time of the last entry of each kind in the bundle; 0: none
  * @from: end of the last gap of the CPU; 0: there was none
  * @lost: events are missing before this bundle
- * @begun: there was an entry
  * @tid: thread of the last event
  */
 struct pf_ring {
@@ -234,7 +263,7 @@ struct pf_ring {
 	uint64_t first, last, last_ticks;
 	uint64_t at[PF_KINDS];
 	uint64_t from;
-	bool     lost, begun;
+	bool     lost;
 	uint32_t tid;
 	struct pf_current current;
 };
@@ -288,19 +317,12 @@ void pf_sched_switched(struct pf_sched *sched, struct pf_ring *ring, const struc
 
 struct pf_pairs;
 
-/* Writes ends that were not recorded */
-struct pf_end_to {
-	int (*write)(void *context, uint32_t cpu, uint32_t tid, uint64_t ns, uint32_t field,
-		     const void *body, size_t size);
-	void *context;
-};
-
 /* pf_pairs_take(): how the event is to be written */
 enum { PF_PAIR_KNOWN, PF_PAIR_PLAIN };
 
-/* NULL: ENOMEM */
+/* @rings: of @nr_cpus CPUs, for ends that were not recorded.  NULL: ENOMEM */
 struct pf_pairs *pf_pairs_open(const struct tb_trace *trace, const struct pf_plans *plans,
-			       unsigned int nr_cpus, bool switches, const struct pf_end_to *to);
+			       struct pf_ring *rings, unsigned int nr_cpus, bool switches);
 void pf_pairs_close(struct pf_pairs *pairs);
 /** pf_pairs_take - take @view, an event of @tid that has a format; return PF_PAIR_* or -errno */
 int pf_pairs_take(struct pf_pairs *pairs, const struct tb_view *view, uint32_t tid, uint64_t ns);
@@ -409,8 +431,10 @@ int pf_why_write(struct pf_tracks *tracks, const struct why_threads *threads,
 /* ---- tracks and names (track.c) ---- */
 
 enum pf_known_kind {
-	PF_PROCESS, PF_THREAD, PF_CHILD, PF_COUNTER, PF_NAME, PF_CATEGORY, PF_ARG, PF_SYMBOL,
-	PF_LANE, PF_WHY,
+	PF_PROCESS, PF_THREAD, PF_COUNTER, PF_NAME, PF_CATEGORY, PF_ARG, PF_SYMBOL,
+	PF_CHILD,		/* of a writer that cannot draw on the track of its thread */
+	PF_LANE,		/* of slices of a writer that overlap, by writer and lane */
+	PF_WHY,			/* of the causes of a thread */
 };
 
 /**
@@ -447,15 +471,13 @@ struct pf_known *pf_track_labelled(struct pf_tracks *tracks, uint32_t pid, const
 				   uint32_t cgroup, uint64_t ns);
 struct pf_known *pf_track_thread(struct pf_tracks *tracks, uint32_t pid,
 				 uint32_t tid, const char *comm);
-/* A track below @parent, for a writer that cannot draw on @parent */
-struct pf_known *pf_track_child(struct pf_tracks *tracks, uint64_t parent,
-				uint32_t writer, uint32_t writer_id);
-/* A track below @parent, number @lane, for slices of a writer that overlap */
-struct pf_known *pf_track_lane(struct pf_tracks *tracks, uint64_t parent, uint32_t writer,
-			       uint32_t writer_id, uint32_t lane);
-/* A track below @parent, for the causes of thread @tid */
-struct pf_known *pf_track_why(struct pf_tracks *tracks, uint64_t parent, uint32_t tid,
-			      const char *comm);
+/*
+ * A track below @parent with a name of up to 63 bytes.  Perfetto draws tracks with the same name
+ * and parent as one track with several rows.
+ */
+__attribute__((format(printf, 6, 7)))
+struct pf_known *pf_track_named(struct pf_tracks *tracks, enum pf_known_kind kind, uint32_t high,
+				uint32_t low, uint64_t parent, const char *format, ...);
 struct pf_known *pf_track_counter(struct pf_tracks *tracks, uint64_t process,
 				  uint32_t producer, uint32_t name_id,
 				  const char *name, const char *category);

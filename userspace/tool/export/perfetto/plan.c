@@ -119,9 +119,7 @@ static void plan_fields(struct pf_plan *plan, const struct tb_format *format, bo
 			value = i + 1;
 		} else {
 			name = strnlen(field->name, TB_NAME_MAX - 1);
-			at = pf_put_tag(at, PF_FIELD_NAME, PF_BYTES);
-			at = pf_put_varint(at, name);
-			at = pf_put_data(at, field->name, name);
+			at = pf_put_bytes(at, PF_FIELD_NAME, field->name, name);
 		}
 		at = pf_put_tag(at, value, step->kind == STEP_NUMBER ? PF_VARINT : PF_BYTES);
 		end_step(plan, step, at);
@@ -155,8 +153,7 @@ static uint8_t *put_field(uint8_t *at, const struct pf_step *step, uint32_t numb
 	end = pf_put_varint(pf_put_tag(end, FIELD_NUMBER, PF_VARINT), number);
 	end = pf_put_varint(pf_put_tag(end, FIELD_LABEL, PF_VARINT), LABEL_OPTIONAL);
 	end = pf_put_varint(pf_put_tag(end, FIELD_TYPE, PF_VARINT), type);
-	at = pf_put_varint(pf_put_tag(at, DESCRIPTOR_FIELD, PF_BYTES), (size_t)(end - body));
-	return pf_put_data(at, body, (size_t)(end - body));
+	return pf_put_bytes(at, DESCRIPTOR_FIELD, body, (size_t)(end - body));
 }
 
 void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu)
@@ -182,8 +179,7 @@ void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu)
 	event.event_descriptor.data = body;
 	event.event_descriptor.len = (size_t)(at - body);
 	event.group_name = group;
-	bundle.has_cpu = 1;
-	bundle.cpu = cpu;
+	PF_SET(&bundle, cpu, cpu);
 	bundle.n_generic_event_descriptors = 1;
 	bundle.generic_event_descriptors = &list;
 	pf_write_bundle(plans->out, &bundle, NULL, 0);

@@ -24,7 +24,6 @@
 
 /* Mappings of files have the numbers that follow: iid of the struct known plus NR_MAPPINGS */
 enum { MAPPING_KERNEL = 1, MAPPING_USER = 2, NR_MAPPINGS = 2, MAPPING_FILE = 3 };
-enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
 
 /*
  * What a stream has a number for: a frame (key: the address, and the struct frame of a named
@@ -167,15 +166,9 @@ static uint64_t file_of(struct pf_samples *samples, struct stream *stream,
 	known = find(samples, stream, MAPPING_FILE, &key, 1, &fresh);
 	if (!known || !fresh)
 		return known ? known->iid + NR_MAPPINGS : MAPPING_USER;
-	perfetto__protos__interned_string__init(path);
-	path->has_iid = 1;
-	path->iid = known->iid + NR_MAPPINGS;
-	path->has_str = 1;
-	path->str.data = (uint8_t *)(uintptr_t)from->file;
-	path->str.len = strlen(from->file);
+	pf_string(path, known->iid + NR_MAPPINGS, from->file);
 	perfetto__protos__mapping__init(mapping);
-	mapping->has_iid = 1;
-	mapping->iid = path->iid;
+	PF_SET(mapping, iid, path->iid);
 	samples->path_numbers[count] = path->iid;
 	mapping->n_path_string_ids = 1;
 	mapping->path_string_ids = &samples->path_numbers[count];
@@ -207,21 +200,12 @@ static uint64_t frame_of(struct pf_samples *samples, struct stream *stream,
 			      sizeof(samples->texts[count])))
 		snprintf(samples->texts[count], sizeof(samples->texts[count]),
 			 "0x%" PRIx64, address);
-	perfetto__protos__interned_string__init(function);
-	function->has_iid = 1;
-	function->iid = known->iid;
-	function->has_str = 1;
-	function->str.data = (uint8_t *)samples->texts[count];
-	function->str.len = strlen(samples->texts[count]);
+	pf_string(function, known->iid, samples->texts[count]);
 	perfetto__protos__frame__init(frame);
-	frame->has_iid = 1;
-	frame->iid = known->iid;
-	frame->has_function_name_id = 1;
-	frame->function_name_id = known->iid;
-	frame->has_mapping_id = 1;
-	frame->mapping_id = from && from->file ? file_of(samples, stream, from) : kind;
-	frame->has_rel_pc = 1;
-	frame->rel_pc = address;
+	PF_SET(frame, iid, known->iid);
+	PF_SET(frame, function_name_id, known->iid);
+	PF_SET(frame, mapping_id, from && from->file ? file_of(samples, stream, from) : kind);
+	PF_SET(frame, rel_pc, address);
 	samples->function_list[count] = function;
 	samples->frame_list[count] = frame;
 	samples->names.n_function_names = ++samples->names.n_frames;
@@ -251,10 +235,8 @@ static uint32_t number_frames(struct pf_samples *samples, struct stream *stream,
 static void write_packet(struct pf_samples *samples, struct stream *stream,
 			 Perfetto__Protos__TracePacket *packet, uint64_t ns, uint32_t flags)
 {
-	packet->has_timestamp = 1;
-	packet->timestamp = ns;
-	packet->has_sequence_flags = 1;
-	packet->sequence_flags = flags;
+	PF_SET(packet, timestamp, ns);
+	PF_SET(packet, sequence_flags, flags);
 	pf_write_packet(samples->out, PF_SEQUENCE_SAMPLES +
 			(unsigned int)(stream - samples->streams), packet);
 }
@@ -290,16 +272,10 @@ static void begin(struct pf_samples *samples, struct stream *stream, uint64_t ns
 	}
 	for (i = 0; i < NR_MAPPINGS; i++) {
 		numbers[i] = i + 1;
-		perfetto__protos__interned_string__init(&strings[i]);
-		strings[i].has_iid = 1;
-		strings[i].iid = i + 1;
-		strings[i].has_str = 1;
-		strings[i].str.data = (uint8_t *)paths[i];
-		strings[i].str.len = strlen(paths[i]);
+		pf_string(&strings[i], i + 1, paths[i]);
 		string_list[i] = &strings[i];
 		perfetto__protos__mapping__init(&mappings[i]);
-		mappings[i].has_iid = 1;
-		mappings[i].iid = i + 1;
+		PF_SET(&mappings[i], iid, i + 1);
 		mappings[i].n_path_string_ids = 1;
 		mappings[i].path_string_ids = &numbers[i];
 		mapping_list[i] = &mappings[i];
@@ -308,14 +284,13 @@ static void begin(struct pf_samples *samples, struct stream *stream, uint64_t ns
 	names.mapping_paths = string_list;
 	names.mappings = mapping_list;
 	timebase.name = name;
-	timebase.has_counter = 1;
-	timebase.counter = PERFETTO__PROTOS__PERF_EVENTS__COUNTER__SW_CPU_CLOCK;
+	PF_SET(&timebase, counter, PERFETTO__PROTOS__PERF_EVENTS__COUNTER__SW_CPU_CLOCK);
 	sample.timebase = &timebase;
 	sample.followers = follower_list;
 	defaults.perf_sample_defaults = &sample;
 	packet.trace_packet_defaults = &defaults;
 	packet.interned_data = &names;
-	write_packet(samples, stream, &packet, ns, FLAG_CLEARED | FLAG_NEEDED);
+	write_packet(samples, stream, &packet, ns, PF_CLEARED | PF_NEEDED);
 	stream->begun = true;
 }
 
@@ -332,12 +307,10 @@ static void set_callstack(struct pf_samples *samples, struct stream *stream,
 	known = count ? find(samples, stream, 0, samples->numbers, count, &fresh) : NULL;
 	if (!known)
 		return;
-	sample->has_callstack_iid = 1;
-	sample->callstack_iid = known->iid;
+	PF_SET(sample, callstack_iid, known->iid);
 	if (!fresh)
 		return;
-	callstack->has_iid = 1;
-	callstack->iid = known->iid;
+	PF_SET(callstack, iid, known->iid);
 	callstack->n_frame_ids = count;
 	callstack->frame_ids = samples->numbers;
 	samples->names.n_callstacks = 1;
@@ -380,10 +353,8 @@ int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uin
 	sample.cpu = view->cpu;
 	sample.pid = pid;
 	sample.tid = tid;
-	sample.has_cpu_mode = 1;
-	sample.cpu_mode = PERFETTO__PROTOS__PROFILING__CPU_MODE__MODE_KERNEL;
-	sample.has_timebase_count = 1;
-	sample.timebase_count = ns;
+	PF_SET(&sample, cpu_mode, PERFETTO__PROTOS__PROFILING__CPU_MODE__MODE_KERNEL);
+	PF_SET(&sample, timebase_count, ns);
 	set_callstack(samples, stream, view, &sample, &callstack);
 	samples->names.frames = samples->frame_list;
 	samples->names.function_names = samples->function_list;
@@ -394,6 +365,6 @@ int pf_samples_write(struct pf_samples *samples, const struct tb_view *view, uin
 		packet.interned_data = &samples->names;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_PERF_SAMPLE;
 	packet.perf_sample = &sample;
-	write_packet(samples, stream, &packet, ns, FLAG_NEEDED);
+	write_packet(samples, stream, &packet, ns, PF_NEEDED);
 	return samples->failed ? -ENOMEM : samples->out->error;
 }

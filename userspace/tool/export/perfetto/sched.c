@@ -51,13 +51,6 @@ struct pf_sched {
 	struct part parts[];
 };
 
-static const struct tb_format_field *number_in(const struct tb_format *format, const char *name)
-{
-	const struct tb_format_field *field = tb_format_field(format, name);
-
-	return export_is_number(field) ? field : NULL;
-}
-
 static const struct tb_format_field *text_in(const struct tb_format *format, const char *name)
 {
 	const struct tb_format_field *field = tb_format_field(format, name);
@@ -68,21 +61,21 @@ static const struct tb_format_field *text_in(const struct tb_format *format, con
 static void fill_part(struct part *part, const struct tb_format *format)
 {
 	if (!strcmp(format->name, "sched_switch")) {
-		part->prev_pid = number_in(format, "prev_pid");
-		part->prev_state = number_in(format, "prev_state");
-		part->prev_prio = number_in(format, "prev_prio");
+		part->prev_pid = export_number_field(format, "prev_pid");
+		part->prev_state = export_number_field(format, "prev_state");
+		part->prev_prio = export_number_field(format, "prev_prio");
 		part->prev_comm = text_in(format, "prev_comm");
-		part->next_prio = number_in(format, "next_prio");
+		part->next_prio = export_number_field(format, "next_prio");
 		part->next_comm = text_in(format, "next_comm");
 		if (part->prev_pid && part->prev_state && part->prev_prio && part->prev_comm &&
 		    part->next_prio && part->next_comm)
-			part->next_pid = number_in(format, "next_pid");
+			part->next_pid = export_number_field(format, "next_pid");
 	} else if (!strcmp(format->name, "sched_waking")) {
-		part->prio = number_in(format, "prio");
+		part->prio = export_number_field(format, "prio");
 		part->comm = text_in(format, "comm");
-		part->target_cpu = number_in(format, "target_cpu");
+		part->target_cpu = export_number_field(format, "target_cpu");
 		if (part->prio && part->comm && part->target_cpu)
-			part->pid = number_in(format, "pid");
+			part->pid = export_number_field(format, "pid");
 	}
 }
 

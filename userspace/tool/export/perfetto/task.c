@@ -30,7 +30,6 @@ struct pf_tasks {
 	bool forks;
 	struct map newcomers;
 	struct map written;		/* threads that are written, or will be at the end */
-	size_t nr_parts;
 	const struct tb_format_field *parts[];	/* by format: the new thread of task_newtask */
 };
 
@@ -38,7 +37,7 @@ struct pf_tasks *pf_tasks_open(struct pf_tracks *tracks, const struct tb_cursor 
 			       const struct tb_trace *trace, bool forks)
 {
 	unsigned int count = tb_trace_formats(trace), i;
-	const struct tb_format_field *field;
+	const struct tb_format *format;
 	struct pf_tasks *tasks;
 
 	tasks = calloc(1, sizeof(*tasks) + count * sizeof(tasks->parts[0]));
@@ -48,13 +47,10 @@ struct pf_tasks *pf_tasks_open(struct pf_tracks *tracks, const struct tb_cursor 
 	tasks->tracks = tracks;
 	tasks->cursor = cursor;
 	tasks->forks = forks;
-	tasks->nr_parts = count;
 	for (i = 0; i < count; i++) {
-		if (strcmp(tb_trace_format_at(trace, i)->name, "task_newtask"))
-			continue;
-		field = tb_format_field(tb_trace_format_at(trace, i), "pid");
-		if (export_is_number(field))
-			tasks->parts[i] = field;
+		format = tb_trace_format_at(trace, i);
+		if (!strcmp(format->name, "task_newtask"))
+			tasks->parts[i] = export_number_field(format, "pid");
 	}
 	return tasks;
 }
@@ -93,31 +89,26 @@ static int label(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns
 	       tasks->out->error : -ENOMEM;
 }
 
-static int note_task(const struct tb_task *task, void *context)
-{
-	return task->tgid ? note_written(context, task->tid) : 0;
-}
-
 struct labels {
 	struct pf_tasks *tasks;
 	uint64_t ns;
 };
 
-static int label_task(const struct tb_task *task, void *context)
+/* Note that the thread is written, and label it */
+static int note_task(const struct tb_task *task, void *context)
 {
 	const struct labels *labels = context;
+	int result = task->tgid ? note_written(labels->tasks, task->tid) : 0;
 
-	return label(labels->tasks, task, labels->ns);
+	return result ? result : label(labels->tasks, task, labels->ns);
 }
 
 int pf_tasks_begin(struct pf_tasks *tasks, uint64_t ns)
 {
 	struct labels labels = { tasks, ns };
-	int result = tb_cursor_each_task(tasks->cursor, note_task, tasks);
+	int result = pf_write_tasks(tasks->out, tasks->cursor, ns);
 
-	if (!result)
-		result = pf_write_tasks(tasks->out, tasks->cursor, ns);
-	return result ? result : tb_cursor_each_task(tasks->cursor, label_task, &labels);
+	return result ? result : tb_cursor_each_task(tasks->cursor, note_task, &labels);
 }
 
 static int write_task(struct pf_tasks *tasks, const struct tb_task *task, uint64_t ns)
@@ -183,10 +174,9 @@ int pf_tasks_thread(struct pf_tasks *tasks, const struct tb_view *view, uint64_t
 	newcomer = map_get(&tasks->newcomers, thread->tid);
 	if (thread->flags & TB_THREAD_FORK && tasks->forks)
 		return note_fork(tasks, task, ns);
-	if (newcomer && newcomer->pending)	/* keep the time of the first record */
-		newcomer->task = *task;
-	else
+	if (!newcomer || !newcomer->pending)
 		return write_task(tasks, task, ns);
+	newcomer->task = *task;		/* keep the time of the first record */
 	return tasks->out->error;
 }
 

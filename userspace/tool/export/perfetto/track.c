@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <search.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include "perfetto.h"
 #include "analysis/cgroup_names.h"
@@ -50,28 +51,6 @@ struct pf_known *pf_known(struct pf_tracks *tracks, enum pf_known_kind kind,
 	return known;
 }
 
-static void describe_at(struct pf_tracks *tracks, Perfetto__Protos__TrackDescriptor *descriptor,
-			uint64_t uuid, uint64_t parent, uint64_t ns)
-{
-	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
-
-	descriptor->has_uuid = 1;
-	descriptor->uuid = uuid;
-	descriptor->has_parent_uuid = parent != 0;
-	descriptor->parent_uuid = parent;
-	packet.has_timestamp = ns != 0;
-	packet.timestamp = ns;
-	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
-	packet.track_descriptor = descriptor;
-	pf_write_packet(tracks->out, PF_SEQUENCE_SYSTEM, &packet);
-}
-
-static void describe(struct pf_tracks *tracks, Perfetto__Protos__TrackDescriptor *descriptor,
-		     uint64_t uuid, uint64_t parent)
-{
-	describe_at(tracks, descriptor, uuid, parent, 0);
-}
-
 struct pf_known *pf_track_labelled(struct pf_tracks *tracks, uint32_t pid, const char *comm,
 				   uint32_t cgroup, uint64_t ns)
 {
@@ -87,8 +66,7 @@ struct pf_known *pf_track_labelled(struct pf_tracks *tracks, uint32_t pid, const
 	known = pf_known(tracks, PF_PROCESS, 0, pid, &fresh);
 	if (!known || !fresh)
 		return known;
-	process.has_pid = 1;
-	process.pid = (int32_t)pid;
+	PF_SET(&process, pid, (int32_t)pid);
 	if (*comm)
 		process.process_name = (char *)comm;
 	container = cgroup_container(tracks->trace, cgroup, name);
@@ -98,7 +76,7 @@ struct pf_known *pf_track_labelled(struct pf_tracks *tracks, uint32_t pid, const
 		process.process_labels = &label;
 	}
 	track.process = &process;
-	describe_at(tracks, &track, known->number, 0, ns);
+	pf_write_track(tracks->out, &track, known->number, 0, ns);
 	return known;
 }
 
@@ -121,67 +99,32 @@ struct pf_known *pf_track_thread(struct pf_tracks *tracks, uint32_t pid,
 	known = pf_known(tracks, PF_THREAD, pid, tid, &fresh);
 	if (!known || !fresh)
 		return known;
-	thread.has_pid = 1;
-	thread.pid = (int32_t)pid;
-	thread.has_tid = 1;
-	thread.tid = (int32_t)tid;
+	PF_SET(&thread, pid, (int32_t)pid);
+	PF_SET(&thread, tid, (int32_t)tid);
 	if (*comm)
 		thread.thread_name = (char *)comm;
 	track.thread = &thread;
-	describe(tracks, &track, known->number, 0);
+	pf_write_track(tracks->out, &track, known->number, 0, 0);
 	return known;
 }
 
-struct pf_known *pf_track_child(struct pf_tracks *tracks, uint64_t parent,
-				uint32_t writer, uint32_t writer_id)
-{
-	Perfetto__Protos__TrackDescriptor track =
-		PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
-	struct pf_known *known;
-	char name[32];
-	bool fresh;
-
-	known = pf_known(tracks, PF_CHILD, 0, writer, &fresh);
-	if (!known || !fresh)
-		return known;
-	snprintf(name, sizeof(name), "writer %u", writer_id);
-	track.name = name;
-	describe(tracks, &track, known->number, parent);
-	return known;
-}
-
-/* Perfetto draws tracks with the same name and parent as one track with several rows */
-struct pf_known *pf_track_lane(struct pf_tracks *tracks, uint64_t parent, uint32_t writer,
-			       uint32_t writer_id, uint32_t lane)
+struct pf_known *pf_track_named(struct pf_tracks *tracks, enum pf_known_kind kind, uint32_t high,
+				uint32_t low, uint64_t parent, const char *format, ...)
 {
 	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
 	struct pf_known *known;
-	char name[40];
-	bool fresh;
-
-	known = pf_known(tracks, PF_LANE, writer, lane, &fresh);
-	if (!known || !fresh)
-		return known;
-	snprintf(name, sizeof(name), "slices of writer %u", writer_id);
-	track.name = name;
-	describe(tracks, &track, known->number, parent);
-	return known;
-}
-
-struct pf_known *pf_track_why(struct pf_tracks *tracks, uint64_t parent, uint32_t tid,
-			      const char *comm)
-{
-	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
-	struct pf_known *known;
+	va_list arguments;
 	char name[64];
 	bool fresh;
 
-	known = pf_known(tracks, PF_WHY, 0, tid, &fresh);
+	known = pf_known(tracks, kind, high, low, &fresh);
 	if (!known || !fresh)
 		return known;
-	snprintf(name, sizeof(name), "why: %s %u", comm, tid);
+	va_start(arguments, format);
+	vsnprintf(name, sizeof(name), format, arguments);
+	va_end(arguments);
 	track.name = name;
-	describe(tracks, &track, known->number, parent);
+	pf_write_track(tracks->out, &track, known->number, parent, 0);
 	return known;
 }
 
@@ -206,6 +149,6 @@ struct pf_known *pf_track_counter(struct pf_tracks *tracks, uint64_t process,
 	}
 	track.name = (char *)name;
 	track.counter = &counter;
-	describe(tracks, &track, known->number, process);
+	pf_write_track(tracks->out, &track, known->number, process, 0);
 	return known;
 }

@@ -29,7 +29,6 @@ struct pf_user {
 
 	/* the event at hand */
 	bool     failed;		/* -ENOMEM */
-	Perfetto__Protos__TracePacket packet;
 	Perfetto__Protos__TrackEvent event;
 	Perfetto__Protos__InternedData names;
 	Perfetto__Protos__EventName name, *name_list;
@@ -89,35 +88,23 @@ static char *clean_name(struct pf_user *user, const char *name)
 
 /* ---- an event ---- */
 
-static void start(struct pf_user *user, Perfetto__Protos__TrackEvent__Type type,
-		  uint64_t track)
+static void start(struct pf_user *user)
 {
-	perfetto__protos__trace_packet__init(&user->packet);
 	perfetto__protos__track_event__init(&user->event);
 	perfetto__protos__interned_data__init(&user->names);
-	user->event.has_type = 1;
-	user->event.type = type;
-	user->event.has_track_uuid = 1;
-	user->event.track_uuid = track;
 	user->event.debug_annotations = user->note_list;
 	user->names.debug_annotation_names = user->arg_list;
 	user->used = 0;
 }
 
-static void finish(struct pf_user *user, uint64_t ns)
+static void finish(struct pf_user *user, Perfetto__Protos__TrackEvent__Type type,
+		   uint64_t track, uint64_t ns)
 {
-	Perfetto__Protos__TracePacket *packet = &user->packet;
+	bool fresh = user->names.n_event_names || user->names.n_event_categories ||
+		     user->names.n_debug_annotation_names;
 
-	packet->has_timestamp = 1;
-	packet->timestamp = ns;
-	packet->has_sequence_flags = 1;
-	packet->sequence_flags = user->out->begun[PF_SEQUENCE_USER] ? 2 : 3;
-	if (user->names.n_event_names || user->names.n_event_categories ||
-	    user->names.n_debug_annotation_names)
-		packet->interned_data = &user->names;
-	packet->data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
-	packet->track_event = &user->event;
-	pf_write_packet(user->out, PF_SEQUENCE_USER, packet);
+	pf_write_track_event(user->out, PF_SEQUENCE_USER, &user->event, type, track, ns,
+			     fresh ? &user->names : NULL);
 }
 
 static struct pf_known *known(struct pf_user *user, enum pf_known_kind kind,
@@ -144,8 +131,7 @@ static void set_name(struct pf_user *user, const struct tb_user *record)
 	if (!fresh)
 		return;
 	perfetto__protos__event_name__init(&user->name);
-	user->name.has_iid = 1;
-	user->name.iid = name->number;
+	PF_SET(&user->name, iid, name->number);
 	user->name.name = clean_name(user, record->name);
 	user->name_list = &user->name;
 	user->names.n_event_names = 1;
@@ -169,8 +155,7 @@ static void set_category(struct pf_user *user, const struct tb_user *record)
 	if (!fresh)
 		return;
 	perfetto__protos__event_category__init(&user->category);
-	user->category.has_iid = 1;
-	user->category.iid = category->number;
+	PF_SET(&user->category, iid, category->number);
 	user->category.name = clean_name(user, record->category);
 	user->category_list = &user->category;
 	user->names.n_event_categories = 1;
@@ -193,53 +178,6 @@ static void set_flow(struct pf_user *user, const struct tb_user *record)
 
 /* ---- arguments ---- */
 
-/* NULL: there are too many */
-static Perfetto__Protos__DebugAnnotation *note_new(struct pf_user *user)
-{
-	Perfetto__Protos__DebugAnnotation *note;
-
-	if (user->event.n_debug_annotations == NOTES_MAX)
-		return NULL;
-	note = &user->notes[user->event.n_debug_annotations];
-	perfetto__protos__debug_annotation__init(note);
-	user->note_list[user->event.n_debug_annotations++] = note;
-	return note;
-}
-
-/* An annotation that is no argument */
-static Perfetto__Protos__DebugAnnotation *note_named(struct pf_user *user,
-						     const char *name)
-{
-	Perfetto__Protos__DebugAnnotation *note = note_new(user);
-
-	if (note) {
-		note->name_field_case =
-			PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME;
-		note->name = (char *)name;
-	}
-	return note;
-}
-
-static void note_text(struct pf_user *user, const char *name, const char *text)
-{
-	Perfetto__Protos__DebugAnnotation *note = note_named(user, name);
-
-	if (!note)
-		return;
-	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
-	note->string_value = (char *)text;
-}
-
-static void note_number(struct pf_user *user, const char *name, uint64_t number)
-{
-	Perfetto__Protos__DebugAnnotation *note = note_named(user, name);
-
-	if (!note)
-		return;
-	note->value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
-	note->uint_value = number;
-}
-
 static void arg_name(struct pf_user *user, const struct tb_user *record,
 		     const struct tb_user_arg *arg,
 		     Perfetto__Protos__DebugAnnotation *note)
@@ -257,8 +195,7 @@ static void arg_name(struct pf_user *user, const struct tb_user *record,
 	if (!fresh)
 		return;
 	perfetto__protos__debug_annotation_name__init(&user->args[count]);
-	user->args[count].has_iid = 1;
-	user->args[count].iid = name->number;
+	PF_SET(&user->args[count], iid, name->number);
 	user->args[count].name = clean_name(user, arg->name);
 	user->arg_list[count] = &user->args[count];
 	user->names.n_debug_annotation_names++;
@@ -297,24 +234,26 @@ static void note_data(struct pf_user *user, const struct tb_user *record)
 	if (EXPORT_TEXT_MAX + 1 > SCRATCH_BYTES - user->used)
 		return;
 	user->used += export_bytes(record->data, record->data_bytes, text) + 1;
-	note_text(user, "data", text);
+	pf_note_text(&user->event, user->notes, "data", text);
 }
 
 /* Add values, data, flags and arguments of @record as annotations */
 static void set_notes(struct pf_user *user, const struct tb_user *record)
 {
+	Perfetto__Protos__TrackEvent *event = &user->event;
 	Perfetto__Protos__DebugAnnotation *note;
 	uint32_t i;
 
 	if (record->type == TB_REC_SIMPLE)
-		note_number(user, "value", record->value.u64);
+		pf_note_number(event, user->notes, "value", record->value.u64);
 	if (record->type == TB_REC_EVENT)
 		note_data(user, record);
 	if (record->flags & TB_USER_CLAMPED)
-		note_text(user, "tracebuf", "impossible time");
+		pf_note_text(event, user->notes, "tracebuf", "impossible time");
 	if (record->flags & TB_USER_NO_TIME)
-		note_text(user, "tracebuf", "unknown clock");
-	for (i = 0; i < record->nr_args && (note = note_new(user)); i++) {
+		pf_note_text(event, user->notes, "tracebuf", "unknown clock");
+	for (i = 0; i < record->nr_args && event->n_debug_annotations < NOTES_MAX; i++) {
+		note = pf_note(event, user->notes, "");
 		arg_name(user, record, &record->args[i], note);
 		arg_value(user, &record->args[i], note);
 	}
@@ -322,15 +261,7 @@ static void set_notes(struct pf_user *user, const struct tb_user *record)
 
 /* ---- tracks ---- */
 
-static const char *comm_of(const struct pf_user *user, uint32_t tid)
-{
-	const struct tb_task *task = tb_cursor_task(user->cursor, tid);
-
-	return task ? task->comm : "";
-}
-
-static struct pf_known *process_of(struct pf_user *user,
-				   const struct tb_user *record)
+static struct pf_known *process_of(struct pf_user *user, const struct tb_user *record)
 {
 	const struct tb_task *task = tb_cursor_task(user->cursor, record->pid);
 	struct pf_known *process;
@@ -341,46 +272,55 @@ static struct pf_known *process_of(struct pf_user *user,
 	return process;
 }
 
+/* The track of the record's thread, or of its process if the thread is unknown */
+static struct pf_known *track_of(struct pf_user *user, const struct tb_user *record)
+{
+	struct pf_known *track = process_of(user, record);
+	const struct tb_task *task;
+
+	if (!track || !record->tid)
+		return track;
+	task = tb_cursor_task(user->cursor, record->tid);
+	track = pf_track_thread(user->tracks, record->pid, record->tid, task ? task->comm : "");
+	user->failed |= !track;
+	return track;
+}
+
 /* Set the track that the writer draws on: its thread's, unless another writer draws there now */
 static void choose_track(struct pf_user *user, struct user_writer *writer,
 			 const struct tb_user *record)
 {
-	struct pf_known *above, *child;
+	struct pf_known *track;
 	uint32_t self = record->writer + 1;
 
 	if (user_writer_draws(writer))
 		return;
-	above = process_of(user, record);
-	if (above && record->tid) {
-		above = pf_track_thread(user->tracks, record->pid, record->tid,
-					comm_of(user, record->tid));
-		if (above && (!above->owner || above->owner == self ||
-			      !user_writer_draws(user->writers.slots.list[above->owner - 1]))) {
-			above->owner = self;
-			writer->track = above->number;
-			return;
-		}
-	}
-	child = above ? pf_track_child(user->tracks, above->number,
-				       record->writer, record->writer_id) : NULL;
-	user->failed |= !child;
-	if (child)
-		writer->track = child->number;
+	track = track_of(user, record);
+	if (track && record->tid &&
+	    (!track->owner || track->owner == self ||
+	     !user_writer_draws(user->writers.slots.list[track->owner - 1])))
+		track->owner = self;
+	else if (track)
+		track = pf_track_named(user->tracks, PF_CHILD, 0, record->writer, track->number,
+				       "writer %u", record->writer_id);
+	user->failed |= !track;
+	if (track)
+		writer->track = track->number;
 }
 
 /* ---- records ---- */
 
 static void write_end(struct pf_user *user, uint64_t track, uint64_t ns)
 {
-	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END, track);
-	finish(user, ns);
+	start(user);
+	finish(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END, track, ns);
 }
 
 static void write_named(struct pf_user *user, const struct tb_user *record,
 			Perfetto__Protos__TrackEvent__Type type, uint64_t track,
 			uint64_t ns)
 {
-	start(user, type, track);
+	start(user);
 	if (record->type == TB_REC_MARK) {
 		user->event.name_field_case =
 			PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
@@ -391,7 +331,7 @@ static void write_named(struct pf_user *user, const struct tb_user *record,
 	set_category(user, record);
 	set_flow(user, record);
 	set_notes(user, record);
-	finish(user, ns);
+	finish(user, type, track, ns);
 }
 
 static void write_instant(struct pf_user *user, const struct user_writer *writer,
@@ -404,13 +344,11 @@ static void write_instant(struct pf_user *user, const struct user_writer *writer
 /* The track of a lane of the writer: below its thread, or below its process if that is unknown */
 static uint64_t lane_track(struct pf_user *user, const struct tb_user *record, int lane)
 {
-	struct pf_known *above = process_of(user, record), *track;
+	struct pf_known *track = track_of(user, record);
 
-	if (above && record->tid)
-		above = pf_track_thread(user->tracks, record->pid, record->tid,
-					comm_of(user, record->tid));
-	track = above ? pf_track_lane(user->tracks, above->number, record->writer,
-				      record->writer_id, (uint32_t)lane) : NULL;
+	if (track)
+		track = pf_track_named(user->tracks, PF_LANE, record->writer, (uint32_t)lane,
+				       track->number, "slices of writer %u", record->writer_id);
 	user->failed |= !track;
 	return track ? track->number : 0;
 }
@@ -475,8 +413,7 @@ static void write_counter(struct pf_user *user, const struct tb_user *record,
 	user->failed |= !counter;
 	if (!counter)
 		return;
-	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,
-	      counter->number);
+	start(user);
 	if (record->flags & TB_USER_DOUBLE) {
 		user->event.counter_value_field_case =
 			PERFETTO__PROTOS__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
@@ -486,7 +423,7 @@ static void write_counter(struct pf_user *user, const struct tb_user *record,
 			PERFETTO__PROTOS__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE;
 		user->event.counter_value = record->value.s64;
 	}
-	finish(user, ns);
+	finish(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER, counter->number, ns);
 }
 
 static void write_lost(struct pf_user *user, struct user_writer *writer,
@@ -496,15 +433,14 @@ static void write_lost(struct pf_user *user, struct user_writer *writer,
 
 	lost_causes(record->cause, causes, sizeof(causes));
 	write_ends(user, writer, record, ns);
-	start(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
-	      writer->track);
+	start(user);
 	user->event.name_field_case =
 		PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME;
 	user->event.name = (char *)"tracebuf_lost";
-	note_number(user, record->flags & TB_USER_AT_MOST ? "records at most" :
-		    "records", record->lost);
-	note_text(user, "cause", causes);
-	finish(user, ns);
+	pf_note_number(&user->event, user->notes, record->flags & TB_USER_AT_MOST ?
+		       "records at most" : "records", record->lost);
+	pf_note_text(&user->event, user->notes, "cause", causes);
+	finish(user, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, writer->track, ns);
 }
 
 int pf_user_write(struct pf_user *user, const struct tb_view *view,

@@ -25,34 +25,15 @@ struct writer {
 	unsigned int open;
 };
 
-static void write_event(struct writer *writer, Perfetto__Protos__TrackEvent *event,
-			Perfetto__Protos__TrackEvent__Type type,
-			Perfetto__Protos__InternedData *names, uint64_t ns)
-{
-	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
-
-	event->has_type = 1;
-	event->type = type;
-	event->has_track_uuid = 1;
-	event->track_uuid = writer->track;
-	packet.has_timestamp = 1;
-	packet.timestamp = ns;
-	packet.has_sequence_flags = 1;
-	packet.sequence_flags = writer->out->begun[PF_SEQUENCE_WHY] ? 2 : 3;
-	packet.interned_data = names;
-	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
-	packet.track_event = event;
-	pf_write_packet(writer->out, PF_SEQUENCE_WHY, &packet);
-}
-
 /* End the innermost slices until @depth are open */
 static void end_slices(struct writer *writer, unsigned int depth)
 {
 	Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 
 	while (writer->open > depth)
-		write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END,
-			    NULL, writer->ends[--writer->open]);
+		pf_write_track_event(writer->out, PF_SEQUENCE_WHY, &event,
+				     PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+				     writer->track, writer->ends[--writer->open], NULL);
 }
 
 static void begin_slice(struct writer *writer, const struct why_node *node, uint32_t index,
@@ -69,14 +50,14 @@ static void begin_slice(struct writer *writer, const struct why_node *node, uint
 	if (node->count == 1) {
 		said = cause_text(writer->why, node, text, sizeof(text));
 		export_clean(clean, said, strlen(said));
-		name.has_iid = 1;
-		name.iid = index;
+		PF_SET(&name, iid, index);
 		name.name = clean;
 		names.n_event_names = 1;
 		names.event_names = &list;
 	}
-	write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
-		    node->count == 1 ? &names : NULL, ns);
+	pf_write_track_event(writer->out, PF_SEQUENCE_WHY, &event,
+			     PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, writer->track,
+			     ns, node->count == 1 ? &names : NULL);
 }
 
 static int take_stretch(void *context, uint32_t index, uint64_t from, uint64_t to)
@@ -110,7 +91,8 @@ static struct pf_known *find_track(struct pf_tracks *tracks, const struct why *w
 	export_clean(above_name, process, strlen(process));
 	export_clean(name, comm, strlen(comm));
 	above = pf_track_process(tracks, pid, above_name);
-	return above ? pf_track_why(tracks, above->number, tid, name[0] ? name : "<...>") : NULL;
+	return above ? pf_track_named(tracks, PF_WHY, 0, tid, above->number, "why: %s %u",
+				      name[0] ? name : "<...>", tid) : NULL;
 }
 
 int pf_why_write(struct pf_tracks *tracks, const struct why_threads *threads,
