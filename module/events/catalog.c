@@ -309,7 +309,7 @@ static void tb_events_resolve(struct tracepoint *tp, void *unused)
 	 * so two of the kernel's source tree cannot share one.  See tb_tp_module_coming().
 	 */
 	hash_for_each_possible(tb_events_by_name, e, by_name, tb_name_hash(tp->name))
-		if (!strcmp(e->name, tp->name) && e->def && !e->def->source)
+		if (!strcmp(e->name, tp->name) && e->def && !e->def->source && !e->def->unit->going)
 			WRITE_ONCE(e->tp, tp);
 }
 
@@ -492,11 +492,13 @@ found:
  * Make the events of some units absent: tb_event_attach() then attaches no probe to them.  @forget:
  * their definitions go, too.
  */
-static void tb_units_hide(const struct tb_unit *units, unsigned int n, bool forget)
+static void tb_units_hide(struct tb_unit *units, unsigned int n, bool forget)
 {
 	unsigned int i;
 
 	mutex_lock(&tb_events_lock);
+	for (i = 0; i < n; i++)
+		units[i].going = true;
 	for (i = 0; i < tb_nr_events; i++) {
 		struct tb_event *e = tb_events[i];
 
@@ -551,6 +553,7 @@ int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owne
 	mutex_lock(&tb_events_lock);
 	for (i = 0; i < n && !err; i++) {
 		units[i].owner = owner;
+		units[i].going = false;
 		list_for_each_entry(def, &units[i].events, list) {
 			def->unit = &units[i];
 			err = tb_event_add(def);

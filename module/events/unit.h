@@ -44,11 +44,13 @@ struct tb_eval {
 /**
  * struct tb_unit - the events of one header
  * @owner: the module of their probes
+ * @going: the events are being removed: a module that comes meanwhile brings no tracepoint back
  * @events: list of struct tb_event_def, in the order of the header
  * @evals: list of struct tb_eval
  */
 struct tb_unit {
 	struct module *owner;
+	bool going;
 	struct list_head events;
 	struct list_head evals;
 };
