@@ -49,6 +49,10 @@ static int open_store(struct query *query)
 				      "PRAGMA locking_mode = EXCLUSIVE;"
 				      "PRAGMA cache_size = -65536;",
 				      NULL, NULL, NULL);
+	if (result) {
+		sqlite3_close(query->store);
+		query->store = NULL;
+	}
 	return result;
 }
 

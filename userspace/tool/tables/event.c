@@ -414,7 +414,9 @@ void db_events_view(struct db *db)
 	}
 	text = sqlite3_str_finish(view);
 	/* rather no view than one without all events */
-	if (text && parts < UNION_MAX)
+	if (!text && !db->error)
+		db->error = -ENOMEM;
+	else if (text && parts < UNION_MAX)
 		db_run(db, text);
 	sqlite3_free(text);
 }
