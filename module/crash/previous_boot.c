@@ -443,8 +443,8 @@ static void tb_previous_fill(struct tb_provider *p, const struct tb_previous *v,
 		index = last && last->cpu == block->cpu ? index + 1 : 0;
 		r = per_cpu_ptr(p->rings, block->cpu);
 		/*
-		 * Drop the block if the ring has no buffer left; or if time goes backwards, so one
-		 * of two blocks is damaged.
+		 * Drop the block if the ring has no buffer left.  If time goes backwards, one of
+		 * two blocks is damaged: drop the second.
 		 */
 		if (index == r->nr ||
 		    (index && block->time_start < r->bufs[index - 1].block->time_start)) {

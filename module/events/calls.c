@@ -207,14 +207,16 @@ static __always_inline bool tb_call_compact(struct tb_probe *p, struct pt_regs *
 
 static notrace void tb_call_enter_compact(void *data, struct pt_regs *regs, long id)
 {
+	long number = id;
 	bool done = false;
 	u32 call;
 
 	tb_tracepoint_enter();
-	call = tb_call_of(&id);
+	call = tb_call_of(&number);
 	if (likely(!TB_CALL_TEXT(call, 0)))
-		done = tb_call_compact(data, regs, id, TB_CALL_BYTES_OF(call) / 8);
+		done = tb_call_compact(data, regs, number, TB_CALL_BYTES_OF(call) / 8);
 	tb_tracepoint_leave();
+	/* not @number: the wide probe adds TB_CALL_COMPAT, too */
 	if (unlikely(!done))
 		tb_probe_wide(tb_call_enter_compact, data)(data, regs, id);
 }

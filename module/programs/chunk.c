@@ -137,7 +137,7 @@ static int tb_piece_put(struct tb_channel *c, struct tb_target *t, struct tb_pie
 	if (!tb_quota_allows_target(c, t, piece->now))
 		return -EDQUOT;
 	piece->result = -ENOBUFS;
-	/* an interrupt of another CPU takes as long as copying one event */
+	/* may interrupt another CPU, for as long as copying one event takes */
 	tb_provider_call(piece->provider, false, tb_piece_record, piece);
 	if (!piece->result && t->rate)
 		t->paid += tb_quota_price(tb_piece_cost(piece), t->rate);

@@ -31,7 +31,7 @@ static unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 }
 
 /**
- * tb_provider_call() - call a function on a CPU that the provider records: this one, if it does
+ * tb_provider_call() - call a function on this CPU if the provider records it, else on another one
  * @p: the provider
  * @spare: never interrupt an isolated CPU; if not set, interrupt one only if there is no other
  * @func: the function; runs with preemption off, perhaps in an interrupt

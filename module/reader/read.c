@@ -63,8 +63,9 @@ static void tb_read_finish_block(struct tb_session *s)
 }
 
 /*
- * Copy from the current block, or from the next one.  Return bytes; 0: none now; -errno.  @first:
- * the call has copied nothing yet; @wait: wait for a block.
+ * Copy from the current block, or from the next one.  @first: the call has copied nothing yet;
+ * @wait: wait for a block.  Return bytes; 0: the end, or the next block does not fit behind those
+ * that were copied; -EAGAIN: no block now; -errno.
  */
 static ssize_t tb_read_copy(struct tb_session *s, struct iov_iter *to, bool first, bool wait)
 {

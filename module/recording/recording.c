@@ -3,7 +3,8 @@
  * One recording of a provider: start, stop, flush; clock records and damage checks at intervals.
  *
  * Callers: configure.c, sleep.c, registry.c, reader/, devices/, in process context.
- * Locks: tb_provider.lock to start and stop; cpus_read_lock, then tb_provider.read_lock to flush.
+ * Locks: tb_provider.lock to start and stop; cpus_read_lock, then tb_provider.read_lock to flush;
+ * cpus_read_lock to write a clock record on another CPU.
  */
 #include <linux/cpu.h>
 #include <linux/random.h>

@@ -491,7 +491,10 @@ struct tb_field {
 #define TB_EVENT_SYSCALL	0x02
 #define TB_EVENT_SHORT		0x04	/* the payload may end before the fields do */
 
-/* Added to the number of a call of a 32-bit program: the number of a 64-bit call is less */
+/*
+ * Added to the number of a call of a 32-bit program.  No 64-bit call has such a number; a program
+ * that makes one, which fails with ENOSYS, looks the same.
+ */
 #define TB_CALL_COMPAT		1024
 
 /**

@@ -312,7 +312,7 @@ enum analysis_context {
  * @task: the task; @begin, @end: when it waited
  * @cpu: the CPU on which it ran afterwards; @before: the one on which it ran before (off the CPU)
  * @state: off the CPU: prev_state of sched_switch
- * @woken: the following three are known:
+ * @woken: the following are known, up to @context:
  * @woken_at: when it was woken
  * @waker, @comm: number and name of the thread on the waker's CPU; 0: it was idle
  * @context: if it is not ANALYSIS_FROM_TASK, an interrupt or softirq woke it, not @waker

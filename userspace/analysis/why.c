@@ -17,7 +17,7 @@
 #include "lib/bisect.h"
 
 #ifndef WHY_NODES
-#define WHY_NODES (1u << 20)		/* 100 MB; fewer in tests */
+#define WHY_NODES (1u << 20)		/* 100 to 200 MB; fewer in tests */
 #endif
 
 #define NONE ((int64_t)-1)
@@ -52,8 +52,9 @@ static bool is_node(const struct why *why, uint32_t i, uint32_t parent, enum why
 }
 
 /*
- * The child of @parent for this cause; 0: no memory.  If the tree is full and has no such child, it
- * is the WHY_DEEP of @parent: each node has one at most, so the tree stays below 2 * WHY_NODES.
+ * Return the child of @parent for this cause; 0: no memory.  If the tree is full and has no such
+ * child, return the child for WHY_DEEP: each node has one at most, so the tree stays below
+ * 2 * WHY_NODES.
  */
 static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause, int64_t who)
 {

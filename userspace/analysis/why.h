@@ -40,7 +40,7 @@ enum why_cause {
 	WHY_REQUEST,		/* until an interrupt completed this request to a block device */
 	WHY_SLEEPS,		/* until a time that it asked for */
 	WHY_OFF,		/* blocked, then waiting for a CPU: the wake-up is not known */
-	WHY_DEEP,		/* not divided: the chain is longer than WHY_DEPTH, or the tree full */
+	WHY_DEEP,		/* not divided: the chain exceeds WHY_DEPTH, or the tree is full */
 	WHY_UNKNOWN,
 };
 

@@ -19,7 +19,7 @@ struct call {
 	struct stream *s;
 	int64_t number;
 	pid_t tid;
-	unsigned int count, returns;
+	unsigned int count, returns, simple;
 	uint32_t length;
 	uint64_t args[6];
 	uint32_t bytes[2];
@@ -35,8 +35,12 @@ static void see(void *ctx, const struct stream_event *e)
 	/* simple events have no thread: only this one makes calls of 32 bits */
 	if (e->id <= TB_EV_CONTROL_LAST || (!e->simple && e->tid != (uint32_t)c->tid))
 		return;
-	c->returns += stream_is(c->s, e, "sys_exit") && stream_value(c->s, e, "id") == c->number;
-	if (!stream_is(c->s, e, "sys_enter") || stream_value(c->s, e, "id") != c->number)
+	if ((!stream_is(c->s, e, "sys_enter") && !stream_is(c->s, e, "sys_exit")) ||
+	    stream_value(c->s, e, "id") != c->number)
+		return;
+	c->simple += e->simple;
+	c->returns += stream_is(c->s, e, "sys_exit");
+	if (stream_is(c->s, e, "sys_exit"))
 		return;
 	c->count++;
 	if (e->simple)
@@ -229,6 +233,8 @@ TEST_DEV(calls, calls_of_32_bits)
 
 TEST_DEV(calls, compact_calls_of_32_bits)
 {
+	uint32_t tid = (uint32_t)gettid();
+	struct tb_pids pids = { .pids = (uintptr_t)&tid, .count = 1 };
 	struct call c;
 	int status;
 
@@ -245,6 +251,11 @@ TEST_DEV(calls, compact_calls_of_32_bits)
 	/* without switches all events are recorded in the wide form */
 	ASSERT_EQ(1, tb_select(self->fd, TB_SELECT_ENABLE, "sched_switch", TB_FORM_COMPACT));
 	RECORD(&c, 21 + TB_CALL_COMPAT, call_of_32_bits(NULL));
+	EXPECT_EQ(2, c.simple);
+	/* of chosen threads: the compact probe leaves the event to the wide one */
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_PIDS, &pids));
+	RECORD(&c, 21 + TB_CALL_COMPAT, call_of_32_bits(NULL));
+	EXPECT_EQ(0, c.simple);
 }
 #endif
 

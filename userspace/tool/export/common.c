@@ -60,6 +60,12 @@ uint64_t export_clock_ns(struct export_clock *clock, uint64_t ticks,
 	return monotonic;
 }
 
+uint64_t export_ticks_ns(struct export_clock *clock, uint64_t ticks)
+{
+	return export_clock_ns(clock, ticks,
+			       tb_trace_ns(clock->trace, ticks, TB_TIME_MONOTONIC));
+}
+
 /* ---- formats ---- */
 
 bool export_has_event(const struct tb_trace *trace, const char *name,

@@ -30,6 +30,8 @@ void export_clock_init(struct export_clock *clock, const struct tb_trace *trace)
 /** export_clock_ns - convert @ticks, which are @monotonic ns, to ns of CLOCK_BOOTTIME */
 uint64_t export_clock_ns(struct export_clock *clock, uint64_t ticks,
 			 uint64_t monotonic);
+/** export_ticks_ns - convert any @ticks, as export_clock_ns() does those of events */
+uint64_t export_ticks_ns(struct export_clock *clock, uint64_t ticks);
 
 /* ---- formats ---- */
 

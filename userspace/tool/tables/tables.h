@@ -123,7 +123,7 @@ struct db_cell {
 	(&(struct db_cell){ .statement = (insert), .at = (parameter) })
 
 void cell_number(const struct db_cell *cell, uint64_t number);
-/* A text that stays in memory as long as the trace, or until db_insert() */
+/* A text that stays in memory as long as the trace; for a statement, until db_insert() */
 void cell_text(struct db *db, const struct db_cell *cell, const char *text,
 	       size_t length);
 /* cell_text() of a string; NULL stays NULL */

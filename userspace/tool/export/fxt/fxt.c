@@ -79,8 +79,8 @@ static int take_lost(struct export *export, const struct tb_view *view)
 	const struct tb_gap *lost = &view->lost;
 
 	return fxt_events_lost(&export->events, view, view_ns(export, view),
-			       tb_trace_ns(export->trace, lost->first, TB_TIME_BOOTTIME),
-			       tb_trace_ns(export->trace, lost->last, TB_TIME_BOOTTIME));
+			       export_ticks_ns(&export->clock, lost->first),
+			       export_ticks_ns(&export->clock, lost->last));
 }
 
 /*
@@ -96,7 +96,7 @@ static uint64_t known_until(const struct export *export, uint32_t cpu, uint64_t 
 /* Where switches are not selected, the trace does not tell what runs on any CPU. */
 static int apply_change(struct export *export, uint64_t from)
 {
-	uint64_t ns = tb_trace_ns(export->trace, from, TB_TIME_BOOTTIME);
+	uint64_t ns = export_ticks_ns(&export->clock, from);
 	uint64_t monotonic = tb_trace_ns(export->trace, from, TB_TIME_MONOTONIC);
 	uint32_t cpu;
 	int result = 0;

@@ -73,20 +73,14 @@ static uint64_t view_ns(struct export *export, const struct tb_view *view)
 	return ns;
 }
 
-/* Convert @ticks, at which there need not be an event */
-static uint64_t ticks_ns(struct export *export, uint64_t ticks)
-{
-	return export_clock_ns(&export->clock, ticks,
-			       tb_trace_ns(export->trace, ticks, TB_TIME_MONOTONIC));
-}
-
 /* ---- events from the cursor ---- */
 
 static int take_lost(struct export *export, const struct tb_view *view)
 {
 	struct pf_ring *ring = &export->rings[view->cpu];
 	const struct tb_gap *lost = &view->lost;
-	uint64_t first = ticks_ns(export, lost->first), last = ticks_ns(export, lost->last);
+	uint64_t first = export_ticks_ns(&export->clock, lost->first);
+	uint64_t last = export_ticks_ns(&export->clock, lost->last);
 	uint64_t begin = first > ring->last ? first : ring->last;
 	int result;
 
@@ -136,8 +130,9 @@ static int take_user(struct export *export, const struct tb_view *view)
 	int result;
 
 	if (view->kind == TB_VIEW_USER_LOST)
-		result = pf_loss_write(&export->losses, view, ticks_ns(export, view->lost.first),
-				       ticks_ns(export, view->lost.last));
+		result = pf_loss_write(&export->losses, view,
+				       export_ticks_ns(&export->clock, view->lost.first),
+				       export_ticks_ns(&export->clock, view->lost.last));
 	else
 		result = pf_pairs_writes(export->pairs, view->user->tid);
 	if (result)
@@ -239,7 +234,7 @@ static uint64_t known_from(const struct export *export, unsigned int cpu, uint64
 /* Where switches are not selected, the trace does not tell what runs on any CPU. */
 static int apply_change(struct export *export, uint64_t from)
 {
-	uint64_t ns = ticks_ns(export, from);
+	uint64_t ns = export_ticks_ns(&export->clock, from);
 	uint64_t monotonic = tb_trace_ns(export->trace, from, TB_TIME_MONOTONIC);
 	bool selected = spans_selects_switches(export->trace, export->selection++);
 	unsigned int cpu;

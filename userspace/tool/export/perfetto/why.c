@@ -14,13 +14,14 @@
 
 /**
  * struct writer - the track of the thread at hand
+ * @names: nodes of the trees of earlier threads: names have other numbers than theirs
  * @ends: ends of the open slices, the outermost first
  */
 struct writer {
 	struct pf_out *out;
 	const struct why *why;
 	const volatile sig_atomic_t *stop;
-	uint64_t track;
+	uint64_t track, names;
 	uint64_t ends[WHY_LEVELS];
 	unsigned int open;
 };
@@ -46,11 +47,11 @@ static void begin_slice(struct writer *writer, const struct why_node *node, uint
 	const char *said;
 
 	event.name_field_case = PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME_IID;
-	event.name_iid = index;
+	event.name_iid = writer->names + index;
 	if (node->count == 1) {
 		said = cause_text(writer->why, node, text, sizeof(text));
 		export_clean(clean, said, strlen(said));
-		PF_SET(&name, iid, index);
+		PF_SET(&name, iid, writer->names + index);
 		name.name = clean;
 		names.n_event_names = 1;
 		names.event_names = &list;
@@ -102,6 +103,7 @@ int pf_why_write(struct pf_tracks *tracks, const struct why_threads *threads,
 	struct pf_known *track;
 	unsigned int i;
 	int result = 0;
+	size_t count;
 
 	why_watch(threads->why, take_stretch, &writer);
 	for (i = 0; !result && i < threads->count; i++) {
@@ -111,6 +113,10 @@ int pf_why_write(struct pf_tracks *tracks, const struct why_threads *threads,
 			break;
 		}
 		writer.track = track->number;
+		/* each thread has a tree with all of its room, as in why */
+		why_nodes(threads->why, &count);
+		writer.names += count;
+		why_clear(threads->why);
 		result = why_add(threads->why, threads->list[i].thread, threads->list[i].from,
 				 threads->list[i].to);
 		if (!result)
