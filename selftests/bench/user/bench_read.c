@@ -61,7 +61,7 @@ static bool put_event(struct fx *fx, unsigned int cpu, uint64_t time, uint64_t n
 
 static int make(const char *path, uint64_t bytes, unsigned int log2)
 {
-	uint64_t time = 1000000, number = 0;
+	uint64_t time = 1000000, last = time, number = 0;
 	unsigned int cpu;
 	struct fx fx;
 
@@ -83,8 +83,9 @@ static int make(const char *path, uint64_t bytes, unsigned int log2)
 			}
 			fx_close(&fx, cpu);
 			put(&fx);
+			last = at > last ? at : last;
 			if (cpu == CPUS - 1)
-				time = at;
+				time = last;
 		}
 	for (cpu = 0; cpu < CPUS; cpu++)
 		fx_totals(&fx, cpu);

@@ -16,9 +16,11 @@ FORMATS = ["perfetto", "fxt", "json", "jsonl", "text", "csv"]
 
 
 def seconds(command):
-    """User and system time of @command, whose output goes nowhere"""
+    """User and system time of @command; its output goes nowhere, messages only if it fails"""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr.decode()}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
 

@@ -204,7 +204,7 @@ static void insert_loss(struct db *db, const struct tb_view *view)
 
 /* Insert stacks and counters of the event in row @row of @table */
 static void insert_extras(struct db *db, const struct tb_view *view, const char *table,
-	       uint64_t row)
+			  uint64_t row)
 {
 	if (!view->nr_stack && !view->nr_user_stack && !view->counter_mask)
 		return;
@@ -233,7 +233,7 @@ static const char *insert_other(struct db *db, const struct tb_view *view)
 			return NULL;
 		db_common(db, db->mark, view);
 		cell_text(db, DB_AT(db->mark, DB_COMMON_COLUMNS + 1), view->payload,
-			view->length);
+			  view->length);
 		db_insert(db, db->mark);
 		return "marks";
 	}
@@ -306,7 +306,7 @@ int db_take(struct db *db, const struct tb_view *view)
 
 		if (name && db->parts & DB_EXTRAS)
 			insert_extras(db, view, name, (uint64_t)
-				  sqlite3_last_insert_rowid(db->sqlite));
+				      sqlite3_last_insert_rowid(db->sqlite));
 	} else {
 		db_event(db, view);
 		table = db_table_of(db->events, view->format);

@@ -297,12 +297,10 @@ static void tree_process(struct tree *tree, const struct tb_task *task)
 		process->cmdline = &tree->names[tree->nr_processes];
 		PF_SET(process, cmdline_is_comm, 1);
 	}
-	if (task->flags & TB_TASK_LISTED) {
+	if (task->flags & TB_TASK_LISTED)
 		PF_SET(process, uid, (int32_t)task->uid);
-	}
-	if (task->flags & TB_THREAD_KERNEL) {
+	if (task->flags & TB_THREAD_KERNEL)
 		PF_SET(process, is_kthread, 1);
-	}
 	tree->process_list[tree->nr_processes++] = process;
 }
 
