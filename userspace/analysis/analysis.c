@@ -55,8 +55,10 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 		analysis_free(a);
 		return NULL;
 	}
-	if (a->options.whole)
+	if (a->options.whole) {
 		slices_missing(a->slices, &a->missing);
+		slices_switches_from(a->slices, a->options.switches_from);
+	}
 	return a;
 }
 
@@ -310,6 +312,28 @@ static int take_loss(struct analysis *a, const struct tb_view *view, struct cpu_
 	return losses_take(a, view);
 }
 
+/* Track the CPUs on which a run had begun before the first event, at @ticks */
+static int take_first_runs(struct analysis *a, uint64_t ticks)
+{
+	const struct slice *run;
+	struct cpu_state *cpu;
+	unsigned int i;
+
+	if (slices_begin(a->slices, ticks))
+		return -ENOMEM;
+	for (i = 0; i < a->missing.nr_cpus; i++) {
+		run = slices_running(a->slices, i);
+		if (!run || !analysis_wants_cpu(a, i))
+			continue;
+		cpu = cpu_of(a, i);
+		if (!cpu)
+			return -ENOMEM;
+		known_advance(a, run->begin);
+		known_track(a, cpu);
+	}
+	return 0;
+}
+
 /* Take the next view; its time is not before that of the last one */
 static int take_next(struct analysis *a, const struct tb_view *view)
 {
@@ -331,6 +355,8 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 	if (!cpu)
 		return -ENOMEM;
 	cpu->it.seen = true;
+	if (a->options.whole && !a->known.counted && take_first_runs(a, view->ticks))
+		return -ENOMEM;
 	if (view->kind == TB_VIEW_LOST)
 		return take_loss(a, view, cpu);
 	cpu->last = view->ns;

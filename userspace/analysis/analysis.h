@@ -54,6 +54,8 @@ struct analysis;
  *	knows the thread; NULL: all threads count
  * @events: the caller leaves out some events, as if they had not been recorded
  * @whole: the trace is a file
+ * @switches_from: of a file: the caller gives all switches from this time on, in ticks; UINT64_MAX:
+ *	it leaves out some
  * @base: the clock of all times
  * @from: count only what ended at this time or later, ns; earlier events tell what ran then
  */
@@ -62,7 +64,7 @@ struct analysis_options {
 	bool     one_cpu, events, whole;
 	uint32_t cpu;
 	enum tb_timebase base;
-	uint64_t from;
+	uint64_t from, switches_from;
 	bool   (*thread)(void *context, const struct tb_cursor *cursor, uint32_t tid);
 	void    *context;
 };

@@ -2,10 +2,10 @@
 /*
  * The time in which it is known of every CPU what ran: shares of tasks are relative to it.
  *
- * A CPU is tracked from a switch until its events are missing or switches are not recorded, and
- * again from the next switch.  The clock advances while all CPUs with a switch are tracked.  What a
- * CPU did before its first switch is unknown, so the clock and the shares restart at the first
- * switch of another CPU.
+ * A CPU is tracked from the beginning of the recording or from a switch until its events are
+ * missing or switches are not recorded, and again from the next switch.  The clock advances while
+ * all CPUs with a switch are tracked.  If it is unknown what a CPU did before its first switch, the
+ * clock and the shares restart at that switch.
  *
  * Memory: O(gaps); each switch costs a look-up of O(log gaps).
  */

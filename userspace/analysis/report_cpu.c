@@ -113,7 +113,7 @@ static void section_cpu(struct report_builder *m)
 		number(m, cpu->softirq_ns);
 	}
 	if (unknown && !analysis_of_threads(m->a))
-		remark(m, "unknown: before the first switch of a CPU, between a loss and the next switch, and while switches are not recorded, the trace does not tell what ran. The share is of the rest.");
+		remark(m, "unknown: before the first switch of a CPU in a snapshot or a recording of some threads, between a loss and the next switch, and while switches are not recorded, the trace does not tell what ran. The share is of the rest.");
 	remark(m, "A CPU is busy while it runs a task. Interrupts and softirqs count in the time of the task that they interrupted, and not as busy on an idle CPU.");
 }
 

@@ -40,6 +40,12 @@ void slices_missing(struct slices *slices, const struct spans *missing)
 	slices->missing = missing;
 }
 
+void slices_switches_from(struct slices *slices, uint64_t ticks)
+{
+	slices->switches_from = ticks;
+	slices->first_runs = ticks < UINT64_MAX;
+}
+
 bool slices_wants(struct slices *slices, const struct tb_format *format,
 		  unsigned int kinds)
 {
@@ -227,13 +233,14 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	if (!cpu->running)
 		return 0;
 	cpu->running = false;
+	/* if another thread was running, events are missing without a record of a loss */
+	if (!has_tid || (uint32_t)tid != cpu->run.tid) {
+		end_unknown(slices, &cpu->run);
+		return 0;
+	}
 	cpu->run.result = state;
 	cpu->run.has_result = has_state;
-	/* if another thread was running, events are missing without a record of a loss */
-	if (has_tid && (uint32_t)tid == cpu->run.tid)
-		slice_end(slices, &cpu->run, ns, SLICE_WHOLE);
-	else
-		end_unknown(slices, &cpu->run);
+	slice_end(slices, &cpu->run, ns, cpu->began_before ? SLICE_UNBEGUN : SLICE_WHOLE);
 	return 0;
 }
 
@@ -250,6 +257,7 @@ static void take_in(struct slices *slices, const struct plan *plan,
 		return;
 	slice_begin(&cpu->run, SLICE_RUN, view, ns);
 	cpu->running = true;
+	cpu->began_before = false;
 	cpu->run.tid = (uint32_t)tid;
 	cpu->run.prio = plan_number(view, plan->fields[3], &cpu->run.has_prio);
 	thread = map_get(&slices->threads, (uint32_t)tid);
@@ -356,6 +364,40 @@ static struct cpu *cpu_of(struct slices *slices, uint32_t cpu)
 	return slices->cpus[cpu];
 }
 
+int slices_begin(struct slices *slices, uint64_t ticks)
+{
+	const struct spans *missing = slices->missing;
+	struct tb_view view = { 0 };
+	const struct cpu_span *span;
+	struct cpu *cpu;
+	unsigned int i;
+	uint64_t ns;
+
+	if (!slices->first_runs || ticks < missing->first)
+		return 0;
+	slices->first_runs = false;
+	if (slices->switches_from <= missing->first)
+		ticks = missing->first;
+	if (slices_take_changes(slices, ticks))
+		return -ENOMEM;
+	ns = tb_trace_ns(slices->trace, ticks, slices->base);
+	for (i = 0; i < missing->nr_cpus && i < SLICES_CPUS_MAX; i++) {
+		span = &missing->cpus[i];
+		/* not if the caller left out its first events, nor a run that ends at once */
+		if (!span->has_tid || span->first < ticks ||
+		    (span->first == ticks && span->first_is_switch))
+			continue;
+		cpu = cpu_of(slices, i);
+		if (!cpu)
+			return -ENOMEM;
+		view.cpu = i;
+		view.tid = span->tid;
+		slice_begin(&cpu->run, SLICE_RUN, &view, ns);
+		cpu->running = cpu->began_before = true;
+	}
+	return 0;
+}
+
 const struct slice *slices_running(const struct slices *slices, unsigned int cpu)
 {
 	if (cpu >= slices->nr_cpus || !slices->cpus[cpu] || !slices->cpus[cpu]->running)
@@ -373,7 +415,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	const struct plan *plan;
 	struct cpu *cpu;
 
-	if (slices_take_changes(slices, view->ticks))
+	if (slices_begin(slices, view->ticks) || slices_take_changes(slices, view->ticks))
 		return -ENOMEM;
 	if (ns > slices->last)
 		slices->last = ns;

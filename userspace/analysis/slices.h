@@ -31,6 +31,7 @@ enum slice_doubt {
 	SLICE_WHOLE,
 	SLICE_LOSSY,		/* events are missing in between: it may be several slices */
 	SLICE_UNENDED,		/* its end is not in the trace: it lasted until @end at least */
+	SLICE_UNBEGUN,		/* a run that began before the trace, and lasted from @begin on at least */
 };
 
 /**
@@ -40,7 +41,8 @@ enum slice_doubt {
  * @begin, @end: ns, as given to slices_take()
  * @number: of an interrupt, softirq or system call; of SLICE_WAKEUP, and of SLICE_OFF with @waited:
  *	the thread that woke it
- * @result: the result, if @has_result; of SLICE_RUN and SLICE_OFF: the thread's state after the run
+ * @result: the result, if @has_result; of SLICE_OFF, and SLICE_RUN with its end: the thread's state
+ *	after the run
  * @prio: of SLICE_RUN: priority, if @has_prio
  * @context: of SLICE_WAKEUP, and of SLICE_OFF with @waited: TB_CONTEXT_* of the event that woke it
  * @waker_cpu: the CPU of that event
@@ -89,6 +91,12 @@ void slices_off(struct slices *slices);
 struct spans;
 void slices_missing(struct slices *slices, const struct spans *missing);
 
+/*
+ * Make the runs that had begun before the recording, or before the events that slices_take() gets:
+ * it gets all switches from @ticks on.  UINT64_MAX: not all.  slices_missing() was called before.
+ */
+void slices_switches_from(struct slices *slices, uint64_t ticks);
+
 /* True if slices of @kinds, 1 << enum slice_kind, are made of events of this format */
 bool slices_wants(struct slices *slices, const struct tb_format *format,
 		  unsigned int kinds);
@@ -99,6 +107,12 @@ bool slices_wants(struct slices *slices, const struct tb_format *format,
  * Return: 1 it begins or ends a slice, 0 it does not, -ENOMEM.
  */
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
+
+/*
+ * Make these runs if the recording has begun at @ticks, the time of the next event; slices_take()
+ * does it, too.  0, -ENOMEM
+ */
+int slices_begin(struct slices *slices, uint64_t ticks);
 
 /* The current run on @cpu, since @begin; NULL: not known */
 const struct slice *slices_running(const struct slices *slices, unsigned int cpu);

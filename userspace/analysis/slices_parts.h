@@ -18,9 +18,12 @@
 /* Bytes of a handler's name; longer names are cut */
 #define IRQ_NAME_MAX 128
 
-/* @names: copies, because payloads of a followed trace do not last */
+/*
+ * @began_before: the run began before the trace
+ * @names: copies, because payloads of a followed trace do not last
+ */
 struct cpu {
-	bool running, softirq;
+	bool running, began_before, softirq;
 	unsigned int irqs;
 	struct slice run, in_softirq, irq[IRQS_MAX];
 	char names[IRQS_MAX][IRQ_NAME_MAX];
@@ -59,6 +62,8 @@ struct slices {
 	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
 	bool wakeups;			/* there are events of wakeup, not only of waking */
 	bool off;			/* the caller wants SLICE_OFF */
+	bool first_runs;		/* slices_begin() has yet to make them */
+	uint64_t switches_from;		/* ticks */
 	struct map threads;
 	struct cpu **cpus;
 	unsigned int nr_cpus;

@@ -25,10 +25,13 @@ struct gap_span {
 /*
  * The trace has the events of a CPU from @begin to @end, except gaps; UINT64_MAX: to the end of the
  * recording.  @any: the file has blocks or totals of the CPU
+ * @tid: the thread that ran from the beginning of the recording to the CPU's first event, at
+ *	@first, in ticks, if @has_tid; @first_is_switch: that event
  */
 struct cpu_span {
-	uint64_t begin, end;
-	bool any;
+	uint64_t begin, end, first;
+	bool any, has_tid, first_is_switch;
+	uint32_t tid;
 };
 
 /* All zero: empty.  After spans_settle() they are sorted and do not touch each other */
@@ -38,6 +41,7 @@ struct spans {
 	struct gap_span *own;		/* set by spans_of_trace() */
 	size_t nr_own;
 	uint64_t lost;			/* number of missing events */
+	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */
 	unsigned int nr_cpus;
 };

@@ -39,11 +39,11 @@ static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap 
 
 /*
  * Copies of the headers of the first and the last block of a CPU so far, if there are @any: reading
- * an old one again would make its pages resident again.  @number: of the last block
+ * an old one again would make its pages resident again.  @first_number, @number: of these blocks
  */
 struct edges {
 	struct tb_block first, last;
-	size_t number;
+	size_t first_number, number;
 	bool any;
 };
 
@@ -59,6 +59,20 @@ static bool may_lose(const struct tb_block *last, const struct tb_block *next)
 	       next->overwritten != last->overwritten || next->dropped != last->dropped;
 }
 
+/* Return the record of the gap before block number @number; @walk goes on after it.  NULL: none */
+static const struct tb_gap *walk_gap(const struct tb_trace *trace, size_t number,
+				     struct tb_walk *walk)
+{
+	const struct tb_block *block = tb_trace_block(trace, number, NULL, NULL);
+
+	/* the file is shorter than it was */
+	if (!block)
+		return NULL;
+	tb_walk_trace(walk, trace, block);
+	return tb_walk_next(walk) == 1 && walk->id == TB_EV_GAP &&
+	       walk->bytes >= sizeof(struct tb_gap) ? walk->payload : NULL;
+}
+
 /* Add what is missing before block number @number, which has this header */
 static int ask_block(const struct ahead *a, const struct tb_block *block, size_t number,
 		     struct edges *edges)
@@ -67,8 +81,10 @@ static int ask_block(const struct ahead *a, const struct tb_block *block, size_t
 	const struct tb_gap *gap;
 	struct tb_walk walk;
 
-	if (!edges->any || block->sequence < edges->first.sequence)
+	if (!edges->any || block->sequence < edges->first.sequence) {
 		edges->first = *block;
+		edges->first_number = number;
+	}
 	if (!edges->any || block->sequence >= edges->last.sequence) {
 		edges->last = *block;
 		edges->number = number;
@@ -76,15 +92,8 @@ static int ask_block(const struct ahead *a, const struct tb_block *block, size_t
 	edges->any = true;
 	if (!ask)
 		return 0;
-	block = tb_trace_block(a->trace, number, NULL, NULL);
-	/* the file is shorter than it was */
-	if (!block)
-		return 0;
-	tb_walk_trace(&walk, a->trace, block);
-	if (tb_walk_next(&walk) != 1 || walk.id != TB_EV_GAP || walk.bytes < sizeof(*gap))
-		return 0;
-	gap = walk.payload;
-	return gap->overwritten || gap->dropped ?
+	gap = walk_gap(a->trace, number, &walk);
+	return gap && (gap->overwritten || gap->dropped) ?
 	       add_missing(a, block->cpu, gap, block->time_start) : 0;
 }
 
@@ -145,15 +154,92 @@ static uint64_t begin_of(const struct ahead *a, const struct edges *edges)
 	       tb_trace_ns(a->trace, edges->first.time_start, a->base) : 0;
 }
 
-bool spans_selects_switches(const struct tb_trace *trace, unsigned int change)
+static bool is_switch(const struct tb_format *format)
+{
+	return format && !strcmp(format->name, "sched_switch");
+}
+
+/* Find the first event of a CPU.  False: events before it are missing */
+static bool find_first_event(const struct ahead *a, const struct edges *edges, struct cpu_span *cpu)
+{
+	const struct tb_gap *gap;
+	struct tb_walk walk;
+
+	if (!edges->any || edges->first.sequence)
+		return false;
+	gap = walk_gap(a->trace, edges->first_number, &walk);
+	if (!gap || gap->overwritten || gap->dropped || tb_walk_next(&walk) != 1)
+		return false;
+	cpu->tid = edges->first.tid;
+	cpu->first = walk.ticks;
+	cpu->first_is_switch = is_switch(tb_trace_format(a->trace, walk.id));
+	return true;
+}
+
+static const struct tb_format *switch_format(const struct tb_trace *trace)
 {
 	const struct tb_format *format;
 	unsigned int i;
 
 	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
-		if (!strcmp(format->name, "sched_switch"))
-			return tb_trace_selects(trace, change, format->id);
-	return true;
+		if (is_switch(format))
+			return format;
+	return NULL;
+}
+
+bool spans_selects_switches(const struct tb_trace *trace, unsigned int change)
+{
+	const struct tb_format *format = switch_format(trace);
+
+	return !format || tb_trace_selects(trace, change, format->id);
+}
+
+/* True if switches are selected all the time from @from to @to, in ticks */
+static bool selected_throughout(const struct tb_trace *trace, uint64_t from, uint64_t to)
+{
+	bool selected = true;
+	unsigned int change;
+	uint64_t ticks;
+
+	for (change = 0; !tb_trace_selection(trace, change, &ticks) && ticks <= to; change++)
+		selected = spans_selects_switches(trace, change) && (selected || ticks <= from);
+	return selected;
+}
+
+/* True if the recording says at its end that rules or the choice of threads kept out switches */
+static bool lacks_switches(const struct tb_trace *trace)
+{
+	size_t count, i;
+	const struct tb_suppressed *list = tb_trace_suppressed(trace, &count);
+
+	for (i = 0; i < count; i++)
+		if (!list[i].id || is_switch(tb_trace_format(trace, (uint16_t)list[i].id)))
+			return true;
+	return false;
+}
+
+/*
+ * Find the threads that ran when the recording began.  A CPU's first block has the thread that ran
+ * when the block was opened, for the first event; before that, there was no switch.
+ */
+static void find_first_threads(const struct ahead *a, const struct edges *edges)
+{
+	struct spans *missing = a->missing;
+	struct cpu_span *cpus = missing->cpus;
+	unsigned int i;
+
+	missing->first = UINT64_MAX;
+	if (!switch_format(a->trace) || lacks_switches(a->trace))
+		return;
+	for (i = 0; i < missing->nr_cpus; i++) {
+		cpus[i].has_tid = tb_trace_totals(a->trace, i) &&
+				  find_first_event(a, &edges[i], &cpus[i]);
+		if (cpus[i].has_tid && cpus[i].first < missing->first)
+			missing->first = cpus[i].first;
+	}
+	for (i = 0; i < missing->nr_cpus; i++)
+		cpus[i].has_tid = cpus[i].has_tid &&
+				  selected_throughout(a->trace, missing->first, cpus[i].first);
 }
 
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)
@@ -182,6 +268,8 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 		};
 		spans->nr_cpus = cpu + 1;
 	}
+	if (!result)
+		find_first_threads(&a, edges);
 	free(edges);
 	spans_settle(spans);
 	return result;

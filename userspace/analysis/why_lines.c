@@ -610,6 +610,7 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		result = tb_cursor_open(trace, &reader.cursor);
 	if (!result) {
 		slices_missing(slices, &missing);
+		slices_switches_from(slices, 0);
 		slices_off(slices);
 		note_formats(lines, slices, trace);
 		result = read_events(&reader, slices, base, error);

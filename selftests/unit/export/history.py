@@ -258,7 +258,7 @@ class History:
     def gap(self, cpu, events):
         if len(events) < 3:
             return
-        begin = self.random.randrange(len(events) - 1)
+        begin = self.random.choice((0, *self.random.choices(range(len(events) - 1), k=4)))
         end = min(len(events), begin + 1 + self.random.choice((0, 1, 3, 10, 100)))
         if self.how != "stopped":
             # such a recording has no totals that could tell of a gap at its end

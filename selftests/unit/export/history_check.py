@@ -52,6 +52,7 @@ class Judge:
 
     def __init__(self, tool, path, true):
         self.tool, self.path, self.true = tool, path, true
+        self.first_runs = self.find_first_runs()
         self.counts = collections.Counter()
 
     def run(self, *args):
@@ -65,6 +66,26 @@ class Judge:
 
     # ---- what the recording tells ----
 
+    def find_first_runs(self):
+        """Where the recording tells what ran when it began: {CPU: time}, all times the same.
+
+        It does if it has the CPU's first event, and all switches before that."""
+        true = self.true
+        if true.how != "stopped":
+            return {}
+        firsts = {}
+        for event in reversed(true.events):
+            if event.kept and not any(last <= event.time for _, last, _ in true.gaps[event.cpu]):
+                firsts[event.cpu] = event
+        begin = min((event.time for event in firsts.values()), default=0)
+        return {cpu: begin for cpu, event in firsts.items()
+                if self.selected("switch", begin, event.time) and
+                (event.kind != "switch" or event.time != begin)}
+
+    def selected(self, kind, begin, end):
+        times = [begin] + [since for since, _ in self.true.selections if begin < since <= end]
+        return all(kind in self.true.selected(time) for time in times)
+
     def unbroken(self, begin, end, kinds, cpus=None):
         """The recording can lack no event of @kinds from @begin to @end."""
         true = self.true
@@ -73,8 +94,7 @@ class Judge:
                 return False
             if true.starts[cpu] > begin or true.ends[cpu] < end:
                 return False
-        times = [begin] + [since for since, _ in true.selections if begin < since <= end]
-        return all(kind in true.selected(time) for time in times for kind in kinds)
+        return all(self.selected(kind, begin, end) for kind in kinds)
 
     def across(self, begin, end):
         """The file lacks the events of some CPU in a part of the time.
@@ -136,6 +156,13 @@ class Judge:
     def all_there(self, there):
         true = self.true
         for cpu, tid, begin, end in true.runs:
+            first = self.first_runs.get(cpu)
+            if not begin and first and end and end.kept and \
+               self.unbroken(first, end.time, ["switch"], [cpu]):
+                check((cpu, tid, first, end.time, False) in self.runs,
+                      f"thread {tid} on CPU {cpu} from before the recording to {end.time} is "
+                      "missing")
+                self.counts["first runs"] += 1
             if self.both(begin, end) and self.unbroken(begin.time, end.time, ["switch"], [cpu]):
                 check(("run", begin.time, end.time) in there,
                       f"thread {tid} on CPU {cpu} from {begin.time} to {end.time} is missing")
@@ -333,7 +360,7 @@ class Judge:
         limits = summary["begin"], summary["end"]
         kept = [event for event in self.true.events if event.kept]
         counted = {event.cpu for event in kept
-                   if event.kind == "switch" and event.time <= limits[1]}
+                   if event.kind == "switch" and event.time <= limits[1]} | set(self.first_runs)
         spans = {cpu: [(max(begin, limits[0]), min(end, limits[1]), tid)
                        for one, tid, begin, end, _ in self.runs if one == cpu]
                  for cpu in counted}

@@ -24,13 +24,16 @@ class Truth:
     """What a recording with all events of a history tells."""
 
     def __init__(self, history):
+        self.first = min(event.time for event in history.events)
         self.last = max(event.time for event in history.events)
-        span = lambda begin, end: (begin.time, end.time if end else self.last)
+        span = lambda begin, end: (begin.time if begin else self.first,
+                                   end.time if end else self.last)
         self.runs, self.on_cpu, self.offs, self.calls, self.irqs = (
             collections.defaultdict(list) for _ in range(5))
+        with_events = {event.cpu for event in history.events}
         for cpu, tid, begin, end in history.runs:
-            # the recording does not tell what ran before the first switch
-            if begin:
+            # the first events of a CPU tell what ran before
+            if cpu in with_events:
                 self.runs[tid].append((*span(begin, end), cpu))
                 self.on_cpu[cpu].append((*span(begin, end), tid))
         for tid, begin, end, state, waking in history.offs:
@@ -205,7 +208,7 @@ def check_part(judge):
                                  truth.causes(tid, begin, end).items() if true_path[1:] == path[1:]):
                     raise ValueError(f"thread {tid} from {begin} to {end}: {path} for {ns} ns")
         for what, ns in have.items():
-            # not even the whole history tells what was before the first switch
+            # not even the whole history tells why a thread did not run before its first run
             if what not in ("unknown", "off") and ns > want[what] + want["unknown"] + want["off"]:
                 raise ValueError(f"thread {tid} from {begin} to {end}: {what} for {ns} ns, "
                                  f"and it was {want}")

@@ -4,7 +4,7 @@
 Checks every figure of a report against figures computed from the events that print lists.
 
     tracebuf print -v --jsonl T >events; tracebuf report --json T >report
-    report_check.py events report [--gaps all-events] [--cut] [--cpu N]
+    report_check.py events report [--trace trace --whole all-events] [--cut] [--cpu N]
                     [--tid N | --pid N | --comm NAME] [--worst N]
                     [--unselected FROM-TO]
 
@@ -20,7 +20,7 @@ from collections import defaultdict
 
 # leave no compiled files beside the tests
 sys.dont_write_bytecode = True
-from report_figures import Axis, Check, Gaps, Queues, Stat, percentile, read
+from report_figures import Axis, Check, Gaps, Queues, Stat, first_threads, percentile, read
 
 INSTEAD = 8
 MOST = 2 ** 63 - 1      # the largest number in a report
@@ -312,11 +312,13 @@ class Compare:
 
 
 def main(arguments):
-    options, files, gaps, unselected, threads = {}, [], None, None, None
+    options, files, whole, unselected, threads = {}, [], None, None, None
     while arguments:
         word = arguments.pop(0)
-        if word == "--gaps":
-            gaps = arguments.pop(0)
+        if word == "--whole":
+            whole = arguments.pop(0)
+        elif word == "--trace":
+            options["threads"] = first_threads(arguments.pop(0))
         elif word == "--unselected":
             unselected = tuple(int(ns) for ns in arguments.pop(0).split("-"))
         elif word == "--cut":
@@ -333,8 +335,12 @@ def main(arguments):
     if threads:
         options["tids"] = {e["tid"] for e in read(files[0])
                            if str(e.get(threads[0])) == threads[1]}
-    losses = [e for e in read(gaps or files[0])
-              if e["type"] == "lost" and not e["user"]]
+    whole = list(read(whole or files[0]))
+    losses = [e for e in whole if e["type"] == "lost" and not e["user"]]
+    options["firsts"] = {}
+    for event in whole:
+        if "cpu" in event:
+            options["firsts"].setdefault(event["cpu"], event)
     gaps = Gaps(losses, unselected)
     compare = Compare(Check(list(read(files[0])), options, gaps), report)
     compare.all()

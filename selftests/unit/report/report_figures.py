@@ -4,6 +4,7 @@ The figures of a report, computed for report_check.py from the events that print
 plainest way, without regard to time and memory.
 """
 import json
+import struct
 from bisect import bisect_right
 from collections import defaultdict
 
@@ -24,6 +25,19 @@ def read(path):
             if "cpu" in event or event["user"]:
                 now = event["time"] = max(now, event["time"])
                 yield event
+
+
+def first_threads(path):
+    """For each CPU, the thread of which the first block of a trace says that it ran."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, threads = 0, {}
+    while at + 64 <= len(data):
+        _, _, kind, log2, _, _, cpu, tid = struct.unpack_from("<IBBBBHHI", data, at)
+        if kind == 2:
+            threads.setdefault(cpu, tid)
+        at += 1 << log2
+    return threads
 
 
 def bucket_last(value):
@@ -157,6 +171,8 @@ class Check:
         self.begin, self.end = (min(times), max(times)) if times else (0, 0)
         self.has = {e["system"] + ":" + e["name"] for e in events if e["type"] == "event"}
         hidden = gaps.unselected
+        if not options.get("cut"):
+            self.start(hidden)
         for event in events:
             if hidden and event["time"] > hidden[0]:
                 for number, cpu in self.cpus.items():
@@ -183,6 +199,21 @@ class Check:
         return self.cpus.setdefault(number, Cpu())
 
     # ---- events ----
+
+    def start(self, hidden):
+        """The first block of a CPU tells what ran since the recording or the part began.
+
+        It does not after a gap, nor if switches were not selected before it, nor if it is not in
+        the part. A trace without an end (option cut) does not say whether rules kept switches
+        out."""
+        firsts = {cpu: event for cpu, event in self.o["firsts"].items() if event["type"] != "lost"}
+        begin = max(self.begin, min((event["time"] for event in firsts.values()), default=0))
+        for number, event in firsts.items():
+            if begin <= event["time"] <= self.end and \
+               (event["time"] > begin or event["name"] != "sched_switch") and \
+               not (hidden and event["time"] > hidden[0]):
+                cpu = self.cpu(number)
+                cpu.run, cpu.switched = [self.task(self.o["threads"][number]), begin], True
 
     def take(self, event):
         if event["user"]:

@@ -6,6 +6,7 @@
  */
 #include "test_lib_fixture.h"
 #include "analysis/slices.h"
+#include "analysis/spans.h"
 
 enum {
 	IRQ_ENTRY = 100, IRQ_EXIT = 102, TIMER_ENTRY = 104, TIMER_EXIT = 106, SYS_EXIT = 108,
@@ -58,9 +59,13 @@ static void put_switch(struct fx *fx, uint64_t time, int from, int to)
 	fx_composite(fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event));
 }
 
-/* Compute the slices, in the order of their ends */
-static void run(struct fx *fx)
+/*
+ * Compute the slices, in the order of their ends; @all_switches: the slices get all switches of the
+ * recording
+ */
+static void run_from(struct fx *fx, bool all_switches)
 {
+	struct spans missing = { 0 };
 	struct tb_view view;
 	struct tb_cursor *cursor;
 	struct slices *job;
@@ -73,15 +78,27 @@ static void run(struct fx *fx)
 	CHECK(!tb_trace_open_memory(fx->data, fx->size, &trace, NULL));
 	CHECK(!tb_trace_fault(trace));
 	job = slices_open(trace, TB_TIME_MONOTONIC, take, NULL);
-	slices_off(job);
+	if (all_switches) {
+		CHECK(!spans_of_trace(&missing, trace, TB_TIME_MONOTONIC));
+		slices_missing(job, &missing);
+		slices_switches_from(job, 0);
+	} else {
+		slices_off(job);
+	}
 	CHECK(!tb_cursor_open(trace, &cursor));
 	while (tb_cursor_next(cursor, &view) == 1)
 		CHECK(slices_take(job, &view, view.ticks) >= 0);
 	slices_finish(job);
 	slices_close(job);
+	spans_free(&missing);
 	tb_cursor_close(cursor);
 	tb_trace_close(trace);
 	fx_free(fx);
+}
+
+static void run(struct fx *fx)
+{
+	run_from(fx, false);
 }
 
 static void is(unsigned int at, enum slice_kind kind, uint64_t from, uint64_t to,
@@ -244,6 +261,39 @@ static void test_changes(void)
 	fx_free(&fx);
 }
 
+/* What ran when the recording began, if a rule for event @rule has kept out some; 0: for threads */
+static void run_first(int rule)
+{
+	const struct tb_suppressed suppressed = { .id = (uint32_t)rule, .filtered = 3 };
+	struct fx fx;
+
+	begin(&fx);
+	if (rule >= 0)
+		fx_durable(&fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
+	fx_open(&fx, 0, 2000, 7, NULL);
+	put(&fx, IRQ_ENTRY, 2100, 1);
+	put(&fx, IRQ_EXIT, 2200, 1);
+	put_switch(&fx, 2500, 7, 8);
+	put_switch(&fx, 2600, 8, 9);
+	run_from(&fx, true);
+}
+
+static void test_first_run(void)
+{
+	static const int rules[] = { -1, IRQ_ENTRY, FX_SWITCH, 0 };
+	unsigned int i, first;
+
+	for (i = 0; i < 4; i++) {
+		run_first(rules[i]);
+		first = i < 2;
+		CHECK_NUMBER(nr_slices, 3 + first);
+		is(0, SLICE_IRQ, 2100, 2200, SLICE_WHOLE, 0);
+		if (first)
+			is(1, SLICE_RUN, 2100, 2500, SLICE_UNBEGUN, 0);
+		is(1 + first, SLICE_RUN, 2500, 2600, SLICE_WHOLE, 0);
+	}
+}
+
 static const struct test tests[] = {
 	{ "ends that are recorded later", test_ends_come_later },
 	{ "each kind of interrupt", test_each_kind },
@@ -251,6 +301,7 @@ static const struct test tests[] = {
 	{ "a change that takes effect late", test_change_comes_late },
 	{ "a recording without selections", test_not_told },
 	{ "changes of the selection", test_changes },
+	{ "what ran first, unless rules have kept out switches", test_first_run },
 };
 
 TEST_MAIN(tests)

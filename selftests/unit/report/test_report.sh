@@ -42,13 +42,14 @@ figures()
 	done
 	# shellcheck disable=SC2086 # several words
 	"$TRACEBUF" print -v --jsonl $options "$trace" >events.jsonl 2>said
-	# losses in a part may be reported after it
-	"$TRACEBUF" print -v --jsonl "$trace" 2>said | grep '"type":"lost"' >gaps.jsonl
+	# losses in a part may be reported after it, and what ran at its beginning is told by what was
+	# before
+	"$TRACEBUF" print -v --jsonl "$trace" >whole.jsonl 2>said
 	# shellcheck disable=SC2086
 	"$TRACEBUF" report --json $options $others ${top:+--top $top} "$trace" >made.json 2>said
 	[ $? -eq $want ] || return 1
 	# shellcheck disable=SC2086
-	python3 "$here/report_check.py" events.jsonl made.json --gaps gaps.jsonl $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
+	python3 "$here/report_check.py" events.jsonl made.json --trace "$trace" --whole whole.jsonl $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
 }
 
 # notes TRACE NOTE: the text of the report has the note

@@ -46,7 +46,7 @@ END
 figures()
 {
 	tracebuf print -v --jsonl "$1" >events.jsonl && tracebuf report --json "$1" >figures.json &&
-		python3 "$checker" events.jsonl figures.json
+		python3 "$checker" events.jsonl figures.json --trace "$1"
 }
 
 # A hog that always runs on CPU 0, and a victim that waits for it.

@@ -292,14 +292,18 @@ static enum output_kind kind_of(const struct format *format)
 static int export_trace(struct job *job, struct tb_trace *trace,
 			unsigned int recording)
 {
+	const struct selection *selection = &job->selection;
 	struct walk walk = { .selection = &job->selection, .trace = trace };
 	char text[256] = "";
 	struct tb_export_options options = {
 		.verbose = job->verbose,
 		.error = text,
 		.error_size = sizeof(text),
-		.base = job->selection.base,
-		.wanted = job->selection.wanted,
+		.base = selection->base,
+		.switches_from = selection->one_cpu || selection_of_threads(selection) ||
+				 selection->filter.text ? UINT64_MAX :
+				 selection_switches_from(selection),
+		.wanted = selection->wanted,
 		.next = next_wanted,
 		.over = walk_over,
 		.stop_signal = &stop_signal,

@@ -144,6 +144,7 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 		selection->found = true;
 		return result;
 	}
+	options.switches_from = selection_switches_from(selection);
 	if (cut)
 		result = cut_to_common(trace, selection, &options.from, cut);
 	if (result == -ENODATA)

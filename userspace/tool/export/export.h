@@ -26,6 +26,7 @@ struct why_threads;
  * @error_size: bytes of @error
  * @path: EXPORT_PATH, EXPORT_DIRECTORY: the empty file or directory to write to
  * @base: the clock of times, where the format leaves a choice
+ * @switches_from: @next returns all switches from this time on, in ticks; UINT64_MAX: not all
  * @wanted: by index of the format: true if @next returns its events; NULL: it returns all
  * @next: see tb_export_next()
  * @over: an exporter that reads the trace in another process calls it in this one, with the state
@@ -43,6 +44,7 @@ struct tb_export_options {
 	size_t error_size;
 	const char *path;
 	enum tb_timebase base;
+	uint64_t switches_from;
 	const unsigned char *wanted;
 	int (*next)(void *context, struct tb_cursor *cursor,
 		    struct tb_view *view);

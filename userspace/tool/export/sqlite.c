@@ -83,6 +83,7 @@ static int run(struct db *db, const struct tb_export_options *options)
 	result = slices && requests ? spans_of_trace(&missing, db->trace, db->base) : -ENOMEM;
 	if (!result) {
 		slices_missing(slices, &missing);
+		slices_switches_from(slices, options->switches_from);
 		requests_missing(requests, &missing);
 		slices_off(slices);
 		prepare(db);

@@ -128,6 +128,7 @@ static int open_lasting(struct query_scan *scan)
 	if (!scan->slices)
 		return -ENOMEM;
 	slices_missing(scan->slices, &table->query->missing);
+	slices_switches_from(scan->slices, table->query->selection->wanted ? UINT64_MAX : 0);
 	if (table->kind == QUERY_OFF)
 		slices_off(scan->slices);
 	return 0;

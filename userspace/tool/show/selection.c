@@ -370,6 +370,11 @@ void selection_finds(struct selection *selection, const struct tb_view *view)
 		selection->found = true;
 }
 
+uint64_t selection_switches_from(const struct selection *selection)
+{
+	return selection->wanted ? UINT64_MAX : selection->from_ticks;
+}
+
 bool selection_asks(const struct selection *selection)
 {
 	return selection->patterns.count || selection->one_cpu || selection_of_threads(selection) ||

@@ -121,6 +121,9 @@ bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cu
 /* True if only some threads are selected */
 bool selection_of_threads(const struct selection *selection);
 
+/* The time, in ticks, from which on -e leaves out no switches; UINT64_MAX: it leaves out some */
+uint64_t selection_switches_from(const struct selection *selection);
+
 /* True if options select only a part of the events */
 bool selection_asks(const struct selection *selection);
 

@@ -105,7 +105,7 @@ void db_slice_cell(struct db *db, const struct slice *slice, int column,
 			cell_number(cell, (uint64_t)slice->result);
 		break;
 	case 10:
-		if (slice->kind == SLICE_RUN && slice->doubt == SLICE_WHOLE)
+		if (slice->kind == SLICE_RUN)
 			state_cell(db, slice, cell);
 		break;
 	case 11:

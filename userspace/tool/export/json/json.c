@@ -130,6 +130,7 @@ static void slice_end(struct json *json, const struct slice *slice)
 	static const char *const doubts[] = {
 		[SLICE_LOSSY] = "events are missing in between",
 		[SLICE_UNENDED] = "its end is not in the trace",
+		[SLICE_UNBEGUN] = "its beginning is not in the trace",
 	};
 
 	if (slice->doubt != SLICE_WHOLE) {
@@ -162,7 +163,7 @@ static void write_run(struct json *json, const struct slice *slice)
 		out_text(out, ",\"waited_ns\":");
 		out_unsigned(out, slice->waited);
 	}
-	if (slice->has_result && slice->doubt == SLICE_WHOLE) {
+	if (slice->has_result) {
 		out_text(out, ",\"end_state\":");
 		out_json_string(out, tb_task_state((uint64_t)slice->result,
 						   state, sizeof(state)));
@@ -491,6 +492,7 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 		result = spans_of_trace(&job->missing, trace, options->base);
 	if (!result) {
 		slices_missing(job->slices, &job->missing);
+		slices_switches_from(job->slices, options->switches_from);
 		result = run(job, options);
 	}
 	if (!result && options->verbose)

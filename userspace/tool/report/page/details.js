@@ -10,7 +10,8 @@ const KINDS = {
 	event: 'event', user: 'slice of a program', user_event: 'event of a program', user_lost: 'loss of a program',
 	counter: 'counter', state: 'state', why: 'cause',
 };
-const DOUBTS = ['', 'events are missing in between: it may be several', 'its end is not in the trace'];
+const DOUBTS = ['', 'events are missing in between: it may be several', 'its end is not in the trace',
+	'its beginning is not in the trace'];
 const TASKS = 10;
 
 /** [[name, text], ...] of an item, its time first */

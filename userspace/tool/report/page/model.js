@@ -196,7 +196,7 @@ export class Model {
 		}
 		if (/^[XZ]/.test(state))
 			return;
-		if (row.doubt[at] || !state) {
+		if (!state) {
 			/* a thread that runs at the end has no state after it, unless events are
 			 * missing there */
 			if (!last || this.lostIn(begin, end))

@@ -130,7 +130,7 @@ static void put_run(struct timeline *t, const struct slice *slice)
 	put(t, row, comm, strlen(comm), slice->begin, run_end(t, slice), slice->doubt);
 	column_number(&row->columns[COLUMN_TID], slice->tid);
 	column_number(&row->columns[COLUMN_STATE],
-		      slice->has_result && slice->doubt == SLICE_WHOLE ?
+		      slice->has_result ?
 		      rows_string(rows, tb_task_state((uint64_t)slice->result, state,
 						      sizeof(state))) + 1 : 0);
 	column_number(&row->columns[COLUMN_WAITED], slice->has_waited ? slice->waited + 1 : 0);
@@ -319,6 +319,7 @@ struct timeline *timeline_open(const struct tb_trace *trace, struct selection *s
 		return NULL;
 	}
 	slices_missing(t->slices, &t->missing);
+	slices_switches_from(t->slices, selection_switches_from(selection));
 	report_users_init(&t->users, t->rows);
 	return t;
 }

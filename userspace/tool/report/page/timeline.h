@@ -19,7 +19,8 @@
  *
  * A column has a number for each item of the row: seven bits a byte, the lowest first; the sign of
  * signed numbers is the lowest bit.  The first begin is relative to the page's "begin".  enum
- * slice_doubt: 1: events are missing in the slice, 2: its end is not in the trace.
+ * slice_doubt: 1: events are missing in the slice, 2: its end is not in the trace, 3: its beginning
+ * is not.
  *
  *	time	 signed begin - end of the previous item; (end - begin) << 2 | enum slice_doubt
  *	name	 number of a string

@@ -145,7 +145,7 @@ function numbers(data, count, type, signed = false) {
 }
 
 /* Read begin and end, ns since the trace began, and doubt: 0 whole, 1 events are missing, 2 no end
- * in the trace */
+ * in the trace, 3 no beginning */
 function times(row, data) {
 	const reader = new Reader(data);
 	let last = 0;
