@@ -30,7 +30,7 @@
 
 enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
        EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_FENCE = 94, EV_FENCE_END = 96, EV_I2C = 98,
-       EV_CMA = 100 };
+       EV_CMA = 100, EV_ISSUE = 102, EV_COMPLETE = 104 };
 
 #define MS 1000000ull
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
@@ -230,13 +230,20 @@ static void apart(void)
 	alone(1, 200, 300, 400);
 }
 
+/* 300 runs as @name from @ms on */
+static void come_as(const char *name, uint64_t ms)
+{
+	struct fx_switch in = fx_switch("swapper", 0, 0, name, 300);
+
+	assert(fx_composite(&fx, 0, FX_SWITCH, ms * MS, 0, &in, sizeof(in)));
+}
+
 /* 300 runs as @name for 10 ms from @ms on, and leaves the CPU in @state */
 static void run_as(const char *name, uint64_t ms, int64_t state)
 {
-	struct fx_switch in = fx_switch("swapper", 0, 0, name, 300);
 	struct fx_switch out = fx_switch(name, 300, state, "swapper", 0);
 
-	assert(fx_composite(&fx, 0, FX_SWITCH, ms * MS, 0, &in, sizeof(in)));
+	come_as(name, ms);
 	assert(fx_composite(&fx, 0, FX_SWITCH, (ms + 10) * MS, 300, &out, sizeof(out)));
 }
 
@@ -250,18 +257,47 @@ static void renamed(void)
 	run_as("server", 210, 1);
 }
 
-/* "wrapper" wakes 60 and ends; before 60 runs, another thread gets its number */
+/* 300 issues a request to the disk 8:0, or completes it */
+static void put_request(uint64_t ms, unsigned int event)
+{
+	const struct {
+		uint32_t dev, nr_sector;
+		uint64_t sector;
+		uint32_t bytes;
+		int32_t error;
+		char rwbs[8];
+	} payload = { 8 << 20, 8, 4096, 4096, 0, "R" };
+
+	assert(fx_composite(&fx, 0, event, ms * MS, 300, &payload, sizeof(payload)));
+}
+
+/* "wrapper" wakes 60, issues a request, and ends; before these end, a thread gets its number */
 static void successor(void)
 {
+	static const struct fx_field fields[] = {
+		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
+		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
+		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
+		{ "bytes", "unsigned int", 16, 4, 0, 0, 0, 0 },
+		{ "error", "int", 20, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "rwbs", "char[8]", 24, 8, 8, TB_FIELD_STRING, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_ISSUE, 0, "block", "block_rq_issue", fields, 6);
+	fx_describe(&fx, EV_COMPLETE, 0, "block", "block_rq_complete", fields, 6);
 	fx_open(&fx, 0, 80 * MS, 0, NULL);
 	change(0, 80 * MS, 0, 0, 60);
 	change(0, 90 * MS, 60, 1, 0);
+	come_as("wrapper", 95);
 	wake(0, 100 * MS, 300, 60, 0);
-	run_as("wrapper", 100, 0x20);
+	put_request(100, EV_ISSUE);
+	change(0, 110 * MS, 300, 0x20, 0);
 	fx.start = 150 * MS;
 	fx_thread(&fx, 300, 300, 1, TB_THREAD_EXIT, "wrapper");
 	fx_thread(&fx, 300, 300, 1, TB_THREAD_FORK, "heir");
-	run_as("heir", 160, 1);
+	come_as("heir", 160);
+	put_request(170, EV_COMPLETE);
+	change(0, 180 * MS, 300, 1, 0);
 	change(0, 200 * MS, 0, 0, 60);
 	change(0, 210 * MS, 60, 1, 0);
 }

@@ -237,8 +237,9 @@ result $? "many gaps, many of equal length"
 "$REPORT_TRACE" successor successor.tbuf && figures successor.tbuf &&
 	[ "$(value successor.tbuf latency-worst waker_comm)" = wrapper ] &&
 	[ "$(value successor.tbuf offcpu-sleeping waker_comm)" = wrapper ] &&
-	"$TRACEBUF" query --csv successor.tbuf 'SELECT waker_comm FROM wakeups' | grep -qx wrapper
-result $? "a waker is the thread that had the number then, not the one that got it later"
+	"$TRACEBUF" query --csv successor.tbuf 'SELECT waker_comm FROM wakeups' | grep -qx wrapper &&
+	[ "$("$TRACEBUF" query --csv successor.tbuf 'SELECT duration, pid, comm FROM block_io' | tail -1)" = 70000000,300,wrapper ]
+result $? "wakers and requests are of the thread that had the number then, not of a later one"
 
 # ---- many tasks ----
 

@@ -182,8 +182,14 @@ void db_request_cell(struct db *db, const struct request *request, int column,
 	case 3:
 		cell_number(cell, request->cpu);
 		break;
-	case 4: case 5: case 6:
-		thread_cell(db, request->tid, column - 4, cell);
+	case 4:
+		cell_number(cell, request->pid);
+		break;
+	case 5:
+		cell_number(cell, request->tid);
+		break;
+	case 6:
+		comm_cell(db, request->tid, request->comm, cell);
 		break;
 	case 7:
 		out_unsigned(&db->json, request->device >> 20);
