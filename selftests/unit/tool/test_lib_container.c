@@ -11,6 +11,7 @@
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID_B "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 #define ID_C "00000000000000000000000000000000000000000000000000000000000000aa"
+#define ID_D "00000000000000000000000000000000000000000000000000000000000000bb"
 
 static char root[] = "/tmp/test_lib_container.XXXXXX";
 
@@ -91,6 +92,13 @@ static void podman(void)
 	CHECK_TEXT(named(ID_A), "web");
 	CHECK_TEXT(named(ID_B), "db");
 	CHECK_TEXT(named(ID_C), "");
+	/* podman run --rm; with --transient-store */
+	put("/var/lib/containers/storage/overlay-containers/volatile-containers.json",
+	    "[{\"id\":\"" ID_D "\",\"names\":[\"job\"]}]");
+	put("/run/containers/storage/overlay-containers/volatile-containers.json",
+	    "[{\"id\":\"" ID_C "\",\"names\":[\"cache\"]}]");
+	CHECK_TEXT(named(ID_C), "cache");
+	CHECK_TEXT(named(ID_D), "job");
 }
 
 /* A very long file, or a very long name, gives no name */

@@ -4,7 +4,8 @@
  *
  *   Kubernetes  /var/log/containers/POD_NAMESPACE_CONTAINER-ID.log, a link that the kubelet makes
  *   Docker      /var/lib/docker/containers/ID/config.v2.json: ... "Name":"/NAME" ...
- *   Podman      /var/lib/containers/storage/overlay-containers/containers.json:
+ *   Podman      /var/lib/containers/storage/overlay-containers/containers.json, of containers that
+ *               are removed when they end volatile-containers.json, which can be in /run:
  *               [{"id":"ID","names":["NAME"], ...}, ...]
  *
  * Docker and Podman write these files without blanks.
@@ -155,16 +156,23 @@ static bool of_docker(const char *root, const char *id, char name[CONTAINER_NAME
 
 static bool of_podman(const char *root, const char *id, char name[CONTAINER_NAME_MAX])
 {
+	static const char *const files[] = {
+		"/var/lib/containers/storage/overlay-containers/containers.json",
+		"/var/lib/containers/storage/overlay-containers/volatile-containers.json",
+		"/run/containers/storage/overlay-containers/volatile-containers.json",
+	};
 	char path[PATH_MAX], member[CONTAINER_ID_DIGITS + 32], *text, *at;
-	bool found;
+	bool found = false;
+	size_t i;
 
-	snprintf(path, sizeof(path),
-		 "%s/var/lib/containers/storage/overlay-containers/containers.json", root);
 	snprintf(member, sizeof(member), "\"id\":\"%.*s\",\"names\":[\"", CONTAINER_ID_DIGITS, id);
-	text = read_text(path);
-	at = text ? strstr(text, member) : NULL;
-	found = at && take_name(at + strlen(member), name);
-	free(text);
+	for (i = 0; !found && i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", root, files[i]);
+		text = read_text(path);
+		at = text ? strstr(text, member) : NULL;
+		found = at && take_name(at + strlen(member), name);
+		free(text);
+	}
 	return found;
 }
 
