@@ -368,10 +368,9 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 {
 	const struct spans *missing = slices->missing;
 	struct tb_view view = { 0 };
-	const struct cpu_span *span;
 	struct cpu *cpu;
-	unsigned int i;
 	uint64_t ns;
+	uint32_t i;
 
 	if (!slices->first_runs || ticks < missing->first)
 		return 0;
@@ -382,16 +381,12 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 		return -ENOMEM;
 	ns = tb_trace_ns(slices->trace, ticks, slices->base);
 	for (i = 0; i < missing->nr_cpus && i < SLICES_CPUS_MAX; i++) {
-		span = &missing->cpus[i];
-		/* not if the caller left out its first events, nor a run that ends at once */
-		if (!span->has_tid || span->first < ticks ||
-		    (span->first == ticks && span->first_is_switch))
+		if (!spans_first_thread(missing, i, ticks, &view.tid))
 			continue;
 		cpu = cpu_of(slices, i);
 		if (!cpu)
 			return -ENOMEM;
 		view.cpu = i;
-		view.tid = span->tid;
 		slice_begin(&cpu->run, SLICE_RUN, &view, ns);
 		cpu->running = cpu->began_before = true;
 	}

@@ -108,6 +108,17 @@ uint64_t spans_unreported(const struct spans *spans, uint32_t cpu, uint64_t ns)
 	return since;
 }
 
+bool spans_first_thread(const struct spans *spans, uint32_t cpu, uint64_t ticks, uint32_t *tid)
+{
+	const struct cpu_span *span = cpu < spans->nr_cpus ? &spans->cpus[cpu] : NULL;
+
+	if (!span || !span->has_tid || span->first < ticks ||
+	    (span->first == ticks && span->first_is_switch))
+		return false;
+	*tid = span->tid;
+	return true;
+}
+
 uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end)
 {
 	uint64_t outside = end > begin ? end - begin : 0, from, to;

@@ -70,6 +70,11 @@ bool spans_meet(const struct spans *spans, uint64_t begin, uint64_t end);
  * after @ns or the trace has no more events of the CPU; else @ns.
  */
 uint64_t spans_unreported(const struct spans *spans, uint32_t cpu, uint64_t ns);
+/*
+ * True if thread @tid (out) ran on @cpu at @ticks, since before the recording.  False if the trace
+ * does not tell, or if an event at @ticks or before may have been a switch.
+ */
+bool spans_first_thread(const struct spans *spans, uint32_t cpu, uint64_t ticks, uint32_t *tid);
 /* The part of [@begin, @end) outside of all spans */
 uint64_t spans_outside(const struct spans *spans, uint64_t begin, uint64_t end);
 

@@ -53,6 +53,7 @@ class Judge:
     def __init__(self, tool, path, true):
         self.tool, self.path, self.true = tool, path, true
         self.first_runs = self.find_first_runs()
+        self.first_drawn = set()
         self.counts = collections.Counter()
 
     def run(self, *args):
@@ -162,6 +163,7 @@ class Judge:
                 check((cpu, tid, first, end.time, False) in self.runs,
                       f"thread {tid} on CPU {cpu} from before the recording to {end.time} is "
                       "missing")
+                self.first_drawn.add((cpu, tid, first, end.time))
                 self.counts["first runs"] += 1
             if self.both(begin, end) and self.unbroken(begin.time, end.time, ["switch"], [cpu]):
                 check(("run", begin.time, end.time) in there,
@@ -415,8 +417,9 @@ class Judge:
         runs = {run for run in runs if run[3] > run[2]}
         for cpu, tid, begin, end in runs:
             self.inside(what, (cpu, tid), true, begin, end, False)
-        for cpu, tid, begin, end, whole in self.runs:
-            check(not whole or (cpu, tid, begin, end) in runs or not (tid or idle),
+        want = {run[:4] for run in self.runs if run[4]}
+        for cpu, tid, begin, end in want | {run for run in self.first_drawn if run[1]}:
+            check((cpu, tid, begin, end) in runs or not (tid or idle),
                   f"{what}: thread {tid} on CPU {cpu} from {begin} to {end} is not drawn")
         self.counts[what] += len(runs)
 

@@ -239,6 +239,9 @@ int fxt_events_mark(struct fxt_events *events, const struct tb_view *view, uint6
 int fxt_events_lost(struct fxt_events *events, const struct tb_view *view, uint64_t ns,
 		    uint64_t first, uint64_t last);
 
+/** fxt_events_runs - @tid has been on @cpu since before the first event, at @ns; -ENOMEM */
+int fxt_events_runs(struct fxt_events *events, uint32_t cpu, uint32_t tid, uint64_t ns);
+
 /**
  * fxt_events_unknown - from @ns on the trace does not tell what @cpu runs; -ENOMEM
  * Ends the open slices of the CPU.

@@ -93,6 +93,19 @@ static int add_switch(struct fxt_events *events, uint32_t cpu, const struct fxt_
 	return 0;
 }
 
+int fxt_events_runs(struct fxt_events *events, uint32_t cpu, uint32_t tid, uint64_t ns)
+{
+	const struct tb_task *task = tb_cursor_task(events->cursor, tid);
+	const struct fxt_current next = {
+		.tid = tid, .known = true,
+		.prio = task && task->flags & TB_TASK_LISTED ? task->prio : 120,
+	};
+
+	/* a reader shows nothing of the idle thread before its first record */
+	events->plans->current[cpu] = (struct fxt_current){ .known = true, .prio = WEIGHT_IDLE };
+	return tid ? add_switch(events, cpu, &next, ns) : 0;
+}
+
 int fxt_events_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns)
 {
 	static const struct fxt_current lost = { .known = true, .lost = true };

@@ -49,6 +49,7 @@ struct export {
 	struct pf_losses losses;
 	unsigned int nr_rings;
 	unsigned int selection;		/* index of the next change of the selection */
+	bool begun;			/* write_first_runs() has nothing more to do */
 	struct spans missing;		/* times on CLOCK_MONOTONIC */
 	struct export_clock clock;
 	uint64_t now, monotonic;	/* of the latest event: as written, and tb_view.ns */
@@ -260,11 +261,34 @@ static int apply_changes(struct export *export, uint64_t ticks)
 	return result;
 }
 
+/* Write what runs on each CPU when the recording begins.  @ticks: the time of the next event */
+static int write_first_runs(struct export *export, uint64_t ticks)
+{
+	const struct spans *missing = &export->missing;
+	uint64_t first = missing->first;
+	uint32_t cpu, tid;
+	int result;
+
+	if (export->begun || ticks < first)
+		return 0;
+	export->begun = true;
+	if (export->options && export->options->switches_from > first)
+		return 0;
+	result = apply_changes(export, first);
+	for (cpu = 0; !result && cpu < export->nr_rings; cpu++)
+		if (spans_first_thread(missing, cpu, first, &tid))
+			result = pf_sched_begin(export->sched, &export->rings[cpu], tid,
+						export_ticks_ns(&export->clock, first));
+	return result;
+}
+
 static int take(struct export *export, const struct tb_view *view)
 {
 	bool durable = view->cpu == TB_RING_DURABLE;
-	int result = durable ? 0 : apply_changes(export, view->ticks);
+	int result = durable ? 0 : write_first_runs(export, view->ticks);
 
+	if (!result && !durable)
+		result = apply_changes(export, view->ticks);
 	if (result)
 		return result;
 	if (view->user)

@@ -297,6 +297,8 @@ struct pf_sched *pf_sched_open(const struct tb_trace *trace, const struct tb_cur
 			       const struct pf_plans *plans, bool switches);
 void pf_sched_close(struct pf_sched *sched);
 
+/** pf_sched_begin - @tid has been on the CPU since before the first event, at @ns */
+int pf_sched_begin(struct pf_sched *sched, struct pf_ring *ring, uint32_t tid, uint64_t ns);
 /** pf_sched_seen - before @view, an event of @tid, write a switch to it if Perfetto needs one */
 int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view,
 		  uint32_t tid, uint64_t ns);

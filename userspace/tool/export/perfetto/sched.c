@@ -15,9 +15,10 @@
 /*
  * Switches that were not recorded are added as events:
  *
- *   - before the first event of a CPU, and the first after a gap, a switch to the thread that is on
- *     the CPU.  Other events may be recorded earlier than switches: before the first switch of
- *     any CPU no thread is shown
+ *   - at the beginning of the recording, a switch to the thread that is known to be on the CPU
+ *   - else before the first event of a CPU, and the first after a gap, a switch to the thread that
+ *     is on the CPU.  Other events may be recorded earlier than switches: before the first switch
+ *     of any CPU no thread is shown
  *   - where events are missing, or switches are no longer selected, the thread on the CPU is
  *     unknown.  Perfetto cannot express that, and would show the last thread.  So the CPU switches
  *     to a thread "events lost", and the state of the last thread is an unknown one
@@ -167,6 +168,21 @@ static int add_switch(struct pf_ring *ring, const struct pf_current *to, int64_t
 	size = perfetto__protos__sched_switch_ftrace_event__pack(&message, body);
 	ring->current = *to;
 	return pf_ring_body(ring, ns, from.tid, PF_EVENT_SWITCH, body, size);
+}
+
+int pf_sched_begin(struct pf_sched *sched, struct pf_ring *ring, uint32_t tid, uint64_t ns)
+{
+	struct pf_current to = { .known = true, .tid = tid, .prio = IDLE_PRIO };
+	const struct tb_task *task = tid ? tb_cursor_task(sched->cursor, tid) : NULL;
+
+	/* Perfetto does not show the idle thread */
+	if (!sched->switches || !tid)
+		return 0;
+	if (task && task->flags & TB_TASK_LISTED)
+		to.prio = task->prio;
+	if (!name_of(sched, NULL, ring->cpu, NULL, tid, to.comm))
+		to.comm[0] = 0;
+	return add_switch(ring, &to, 0, ns);
 }
 
 int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view,
