@@ -318,10 +318,9 @@ static int take_first_runs(struct analysis *a, uint64_t ticks)
 	const struct slice *run;
 	struct cpu_state *cpu;
 	unsigned int i;
+	int result = slices_begin(a->slices, ticks);
 
-	if (slices_begin(a->slices, ticks))
-		return -ENOMEM;
-	for (i = 0; i < a->missing.nr_cpus; i++) {
+	for (i = 0; result > 0 && i < a->missing.nr_cpus; i++) {
 		run = slices_running(a->slices, i);
 		if (!run || !analysis_wants_cpu(a, i))
 			continue;
@@ -331,7 +330,7 @@ static int take_first_runs(struct analysis *a, uint64_t ticks)
 		known_advance(a, run->begin);
 		known_track(a, cpu);
 	}
-	return 0;
+	return result < 0 ? result : 0;
 }
 
 /* Take the next view; its time is not before that of the last one */
@@ -355,7 +354,7 @@ static int take_next(struct analysis *a, const struct tb_view *view)
 	if (!cpu)
 		return -ENOMEM;
 	cpu->it.seen = true;
-	if (a->options.whole && !a->known.counted && take_first_runs(a, view->ticks))
+	if (a->options.whole && take_first_runs(a, view->ticks))
 		return -ENOMEM;
 	if (view->kind == TB_VIEW_LOST)
 		return take_loss(a, view, cpu);

@@ -390,7 +390,7 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 		slice_begin(&cpu->run, SLICE_RUN, &view, ns);
 		cpu->running = cpu->began_before = true;
 	}
-	return 0;
+	return 1;
 }
 
 const struct slice *slices_running(const struct slices *slices, unsigned int cpu)
@@ -410,7 +410,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	const struct plan *plan;
 	struct cpu *cpu;
 
-	if (slices_begin(slices, view->ticks) || slices_take_changes(slices, view->ticks))
+	if (slices_begin(slices, view->ticks) < 0 || slices_take_changes(slices, view->ticks))
 		return -ENOMEM;
 	if (ns > slices->last)
 		slices->last = ns;

@@ -110,7 +110,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
 
 /*
  * Make these runs if the recording has begun at @ticks, the time of the next event; slices_take()
- * does it, too.  0, -ENOMEM
+ * does it, too.  1: made now; 0, -ENOMEM
  */
 int slices_begin(struct slices *slices, uint64_t ticks);
 

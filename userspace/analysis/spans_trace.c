@@ -194,16 +194,19 @@ bool spans_selects_switches(const struct tb_trace *trace, unsigned int change)
 	return !format || tb_trace_selects(trace, change, format->id);
 }
 
-/* True if switches are selected all the time from @from to @to, in ticks */
-static bool selected_throughout(const struct tb_trace *trace, uint64_t from, uint64_t to)
+/* The first time at or after @from, in ticks, at which switches are not selected */
+static uint64_t deselected_at(const struct tb_trace *trace, uint64_t from)
 {
-	bool selected = true;
+	uint64_t ticks, since = UINT64_MAX;
 	unsigned int change;
-	uint64_t ticks;
 
-	for (change = 0; !tb_trace_selection(trace, change, &ticks) && ticks <= to; change++)
-		selected = spans_selects_switches(trace, change) && (selected || ticks <= from);
-	return selected;
+	for (change = 0; !tb_trace_selection(trace, change, &ticks); change++) {
+		if (ticks > from && since < UINT64_MAX)
+			break;
+		since = spans_selects_switches(trace, change) ? UINT64_MAX :
+			ticks > from ? ticks : from;
+	}
+	return since;
 }
 
 /* True if the recording says at its end that rules or the choice of threads kept out switches */
@@ -226,6 +229,7 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 {
 	struct spans *missing = a->missing;
 	struct cpu_span *cpus = missing->cpus;
+	uint64_t deselected;
 	unsigned int i;
 
 	missing->first = UINT64_MAX;
@@ -237,9 +241,9 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 		if (cpus[i].has_tid && cpus[i].first < missing->first)
 			missing->first = cpus[i].first;
 	}
+	deselected = deselected_at(a->trace, missing->first);
 	for (i = 0; i < missing->nr_cpus; i++)
-		cpus[i].has_tid = cpus[i].has_tid &&
-				  selected_throughout(a->trace, missing->first, cpus[i].first);
+		cpus[i].has_tid = cpus[i].has_tid && cpus[i].first < deselected;
 }
 
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)

@@ -86,7 +86,8 @@ pinned_asked()
 	    '[r for r in section("latency-worst") if r["comm"] == "victim" and r["cpu"] == 0 and
 		any(i["case"] == r["case"] and i["comm"] == "hog" and 2 * i["ran"] > r["latency"]
 		    for i in section("latency-instead"))]' \
-	    'next(r for r in section("runqueue") if r["cpu"] == 0)["waiting"] > 0' &&
+	    'next(r for r in section("runqueue") if r["cpu"] == 0)["waiting"] > 0' \
+	    '[r["known"] == r["span"] for r in section("summary")] == [True]' &&
 	tracebuf report pinned >text && grep -q 'hog' text
 }
 
