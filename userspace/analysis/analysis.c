@@ -320,13 +320,17 @@ static int take_first_runs(struct analysis *a, uint64_t ticks)
 	unsigned int i;
 	int result = slices_begin(a->slices, ticks);
 
-	for (i = 0; result > 0 && i < a->missing.nr_cpus; i++) {
+	for (i = 0; result > 0 && i < a->missing.nr_cpus && i < SLICES_CPUS_MAX; i++) {
 		run = slices_running(a->slices, i);
 		if (!run || !analysis_wants_cpu(a, i))
 			continue;
 		cpu = cpu_of(a, i);
 		if (!cpu)
 			return -ENOMEM;
+		/* another CPU may have had a switch before the first event of those that are known */
+		if (cpu->tracked)
+			continue;
+		a->total.has |= 1u << ANALYSIS_SWITCH;
 		known_advance(a, run->begin);
 		known_track(a, cpu);
 	}

@@ -18,9 +18,16 @@
 /* @sector, @left: the part that is not complete */
 struct request {
 	uint64_t sector, left, issued, bytes, losses;
-	uint32_t dev, cpu, tid;
+	uint32_t dev, cpu;
+	bool     of_thread;		/* the options select the thread that issued it */
 	char     op;
 };
+
+static bool wants(const struct analysis *a, const struct request *request)
+{
+	return request->of_thread && a->total.end >= a->options.from &&
+	       analysis_wants_cpu(a, request->cpu);
+}
 
 static int compare(const void *one, const void *other)
 {
@@ -76,7 +83,7 @@ static int give_up(struct analysis *a, struct request *request)
 {
 	struct analysis_block *block = NULL;
 
-	if (analysis_wants(a, request->cpu, request->tid)) {
+	if (wants(a, request)) {
 		block = block_of(a, request->dev, request->op);
 		if (!block)
 			return -1;
@@ -126,7 +133,7 @@ static int complete_request(struct analysis *a, struct request *request, uint64_
 {
 	struct analysis_block *block;
 
-	if (!analysis_wants(a, request->cpu, request->tid))
+	if (!wants(a, request))
 		return 0;
 	block = block_of(a, request->dev, request->op);
 	if (!block)
@@ -150,7 +157,7 @@ int block_take(struct analysis *a, const struct tb_view *view, const struct plan
 		.dev = (uint32_t)plan_number(view, plan->fields[BLOCK_DEV], &has_dev),
 		.sector = (uint64_t)plan_number(view, plan->fields[BLOCK_SECTOR], &has_sector),
 		.issued = view->ns, .losses = a->total.losses,
-		.cpu = view->cpu, .tid = view->tid, .op = op_of(view, plan),
+		.cpu = view->cpu, .op = op_of(view, plan),
 		.left = (uint64_t)plan_number(view, plan->fields[BLOCK_SECTORS], &has),
 	};
 	struct request **found;
@@ -162,6 +169,8 @@ int block_take(struct analysis *a, const struct tb_view *view, const struct plan
 		return 0;
 	if (plan->role == ROLE_ISSUE) {
 		key.bytes = (uint64_t)plan_number(view, plan->fields[BLOCK_BYTES], &has);
+		/* now: when the request is done, another thread may have the number */
+		key.of_thread = analysis_wants_thread(a, view->tid);
 		return issue_request(a, &key);
 	}
 	found = tfind(&key, &a->requests, compare);

@@ -351,7 +351,7 @@ static void sum_up(struct diff *diff)
 		report_number(diff->report, diff->section, total->lost);
 	}
 	report_note(diff->report, diff->section,
-		    "Times are for each second of a trace; what has changed most comes first. CPU time is for each second in which the trace tells what ran on each CPU (known; a CPU without any switch is left out of this); the rest is for each second in which the trace has all events (covered: the mean of the CPUs).");
+		    "Times are for each second of a trace; what has changed most comes first. CPU time is for each second in which the trace tells what ran on each CPU (known; a CPU of which a trace tells nothing is left out of this); the rest is for each second in which the trace has all events (covered: the mean of the CPUs).");
 	if (analysis_total(diff->a[0])->losses || analysis_total(diff->a[1])->losses)
 		report_note(diff->report, diff->section,
 			    "Events are missing: waits and calls that lasted while they are missing are in no time.");

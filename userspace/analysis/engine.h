@@ -70,7 +70,7 @@ enum { HANDLERS_ALL = ANALYSIS_KINDS, HANDLER_LISTS = HANDLERS_ALL + ANALYSIS_CA
  * @current: tid of that event
  * @queue: tasks that wait for it; @deep_since: when it became not empty; @depth_since: when its
  *	length changed last; @queue_changed_at: time of the last event that changed it
- * @counted, @tracked, @known_at: for known.c: there was a switch; the running task is known, since
+ * @counted, @tracked, @known_at: for known.c: it was tracked once; the running task is known, since
  *	total.known_ns had the value @known_at
  * @history, @past: the last ANALYSIS_HISTORY of @past runs
  */
@@ -190,12 +190,15 @@ struct analysis {
 };
 
 /* True if what ends now on @cpu, of thread @tid, counts */
+static inline bool analysis_wants_thread(const struct analysis *a, uint32_t tid)
+{
+	return !a->options.thread || a->options.thread(a->options.context, a->cursor, tid);
+}
+
 static inline bool analysis_wants(const struct analysis *a, uint32_t cpu, uint32_t tid)
 {
-	return a->total.end >= a->options.from &&
-	       (!a->options.one_cpu || a->options.cpu == cpu) &&
-	       (!a->options.thread ||
-		a->options.thread(a->options.context, a->cursor, tid));
+	return a->total.end >= a->options.from && analysis_wants_cpu(a, cpu) &&
+	       analysis_wants_thread(a, tid);
 }
 
 /* analysis.c */

@@ -145,7 +145,7 @@ void handlers_slice(struct analysis *a, const struct slice *slice)
 	case SLICE_LOSSY:
 		handler->stat.uncertain++;
 		break;
-	case SLICE_UNBEGUN:
+	case SLICE_UNBEGUN:		/* only runs */
 	case SLICE_WHOLE:
 		stat_add(&handler->stat, slice->end - slice->begin);
 		histogram_add(&handler->histogram, slice->end - slice->begin);

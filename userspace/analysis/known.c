@@ -4,8 +4,8 @@
  *
  * A CPU is tracked from the beginning of the recording or from a switch until its events are
  * missing or switches are not recorded, and again from the next switch.  The clock advances while
- * all CPUs with a switch are tracked.  If it is unknown what a CPU did before its first switch, the
- * clock and the shares restart at that switch.
+ * all CPUs are tracked that were tracked once.  When a CPU is tracked for the first time, the clock
+ * and the shares restart.
  *
  * Memory: O(gaps); each switch costs a look-up of O(log gaps).
  */

@@ -113,7 +113,7 @@ static void section_cpu(struct report_builder *m)
 		number(m, cpu->softirq_ns);
 	}
 	if (unknown && !analysis_of_threads(m->a))
-		remark(m, "unknown: before the first switch of a CPU in a snapshot or a recording of some threads, between a loss and the next switch, and while switches are not recorded, the trace does not tell what ran. The share is of the rest.");
+		remark(m, "unknown: the trace does not tell what ran between a loss and the next switch, while switches are not recorded, and before the first switch of a CPU if the trace has not the whole beginning or is of chosen threads. The share is of the rest.");
 	remark(m, "A CPU is busy while it runs a task. Interrupts and softirqs count in the time of the task that they interrupted, and not as busy on an idle CPU.");
 }
 
@@ -211,7 +211,7 @@ static void section_tasks(struct report_builder *m)
 	if (!analysis_has(m->a, ANALYSIS_WAKING) && !analysis_has(m->a, ANALYSIS_WAKEUP))
 		remark(m, "There is no sched_waking or sched_wakeup in this trace: waits need -e sched:sched_waking,sched:sched_wakeup.");
 	if (analysis_total(m->a)->known_ns < span(m))
-		remark(m, "The share of a task is of the time in which the trace tells what ran on each CPU: known in the summary. A CPU without any switch is left out of this.");
+		remark(m, "The share of a task is of the time in which the trace tells what ran on each CPU: known in the summary. A CPU of which the trace tells nothing is left out of this.");
 	tasks = busiest(m, &count);
 	if (!tasks)
 		return;

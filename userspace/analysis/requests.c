@@ -267,11 +267,10 @@ static int issue(struct requests *requests, const struct place *place,
 	request->sectors = number(view, plan, SECTORS);
 	request->bytes = number(view, plan, BYTES);
 	request->cpu = view->cpu;
-	request->tid = view->tid;
 	/* now: when the request is done, another thread may have the number */
-	request->pid = view->task && view->task->tgid ? view->task->tgid : view->tid;
 	if (view->task)
-		memcpy(request->comm, view->task->comm, sizeof(request->comm));
+		request->task = *view->task;
+	request->task.tid = view->tid;
 	if (plan->fields[KIND] &&
 	    !tb_field_str(view, plan->fields[KIND], &text, &length))
 		memcpy(request->kind, text, length < REQUEST_KIND_MAX ? length :

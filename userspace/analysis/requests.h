@@ -16,7 +16,7 @@
  * @queued: time in the queue before, if @has_queued
  * @device: number of the device as in the kernel: major << 20 | minor
  * @kind: "R", "WS", "FF", ... (rwbs)
- * @cpu, @tid, @pid, @comm: CPU and running thread when it was issued; @comm "": unknown
+ * @cpu, @task: CPU and running thread when it was issued; if that is not known only its TID
  * @error: its result, if @whole
  * @whole: its end is in the trace, and no events are missing in between
  */
@@ -24,8 +24,8 @@ struct request {
 	uint64_t issued, done, queued;
 	uint64_t sector, sectors, bytes;
 	int64_t  error;
-	uint32_t device, cpu, tid, pid;
-	char     comm[TB_COMM_LEN + 4];
+	uint32_t device, cpu;
+	struct tb_task task;
 	bool     has_queued, whole;
 	char     kind[REQUEST_KIND_MAX];
 };

@@ -31,7 +31,7 @@ enum slice_doubt {
 	SLICE_WHOLE,
 	SLICE_LOSSY,		/* events are missing in between: it may be several slices */
 	SLICE_UNENDED,		/* its end is not in the trace: it lasted until @end at least */
-	SLICE_UNBEGUN,		/* a run that began before the trace, and lasted from @begin on at least */
+	SLICE_UNBEGUN,		/* a run that had begun before @begin, and before the trace */
 };
 
 /**
@@ -109,8 +109,8 @@ bool slices_wants(struct slices *slices, const struct tb_format *format,
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
 
 /*
- * Make these runs if the recording has begun at @ticks, the time of the next event; slices_take()
- * does it, too.  1: made now; 0, -ENOMEM
+ * Make these runs, once, before the first event of the recording; @ticks: time of the next event,
+ * at which they begin if that is later.  slices_take() does it, too.  1: made now; 0, -ENOMEM
  */
 int slices_begin(struct slices *slices, uint64_t ticks);
 

@@ -156,7 +156,8 @@ static uint64_t begin_of(const struct ahead *a, const struct edges *edges)
 
 static bool is_switch(const struct tb_format *format)
 {
-	return format && !strcmp(format->name, "sched_switch");
+	return format && !strcmp(format->system, "sched") &&
+	       !strcmp(format->name, "sched_switch");
 }
 
 /* Find the first event of a CPU.  False: events before it are missing */
@@ -200,6 +201,9 @@ static uint64_t deselected_at(const struct tb_trace *trace, uint64_t from)
 	uint64_t ticks, since = UINT64_MAX;
 	unsigned int change;
 
+	/* without the first record, it is not known what was selected */
+	if (!tb_trace_selection(trace, 0, &ticks) && ticks > from)
+		return from;
 	for (change = 0; !tb_trace_selection(trace, change, &ticks); change++) {
 		if (ticks > from && since < UINT64_MAX)
 			break;
@@ -216,7 +220,9 @@ static bool lacks_switches(const struct tb_trace *trace)
 	const struct tb_suppressed *list = tb_trace_suppressed(trace, &count);
 
 	for (i = 0; i < count; i++)
-		if (!list[i].id || is_switch(tb_trace_format(trace, (uint16_t)list[i].id)))
+		if (!list[i].id || is_switch(tb_trace_format(trace, (uint16_t)list[i].id)) ||
+		    /* described in its compact form only */
+		    is_switch(tb_trace_format(trace, (uint16_t)(list[i].id + 1))))
 			return true;
 	return false;
 }

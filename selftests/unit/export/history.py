@@ -66,8 +66,11 @@ class History:
         self.threads = {tid: Thread(tid) for tid in range(100, 101 + self.random.randint(1, 7))}
         self.woken = []         # wake-ups that the target's CPU has yet to do
         self.set_out()
-        for _ in range(self.random.randint(20, 300)):
-            self.step(self.random.choice(self.cpus))
+        # sometimes nothing happens for long on the last CPU
+        steps = self.random.randint(20, 300)
+        self.late = steps // 2 if self.random.random() < 0.3 and len(self.cpus) > 1 else 0
+        for i in range(steps):
+            self.step(self.random.choice(self.cpus[:-1] if i < self.late else self.cpus))
         self.now += self.random.randint(1, 100_000)
         self.end = self.now
         self.finish()
@@ -208,11 +211,15 @@ class History:
         self.ends = {cpu.number: self.end for cpu in self.cpus}
         self.trailing, self.later = {}, set()
         self.how = self.random.choice(("stopped", "stopped", "killed", "snapshot"))
+        no_firsts = self.late and self.random.random() < 0.5
         self.select()
         for cpu in self.cpus:
             events = [event for event in self.events if event.cpu == cpu.number and event.kept]
             if self.how != "stopped":
                 events = self.cut(cpu.number, events)
+            # then what the other CPUs ran first can be missing
+            if no_firsts and cpu is not self.cpus[-1]:
+                self.gap(cpu.number, events, 0, (0, 1))
             for _ in range(self.random.choice((0, 0, 1, 1, 2, 3))):
                 self.gap(cpu.number, events)
             self.gaps[cpu.number].sort()
@@ -255,11 +262,12 @@ class History:
             self.trailing[cpu] = None
         return events[:kept]
 
-    def gap(self, cpu, events):
+    def gap(self, cpu, events, begin=None, more=(0, 1, 3, 10, 100)):
         if len(events) < 3:
             return
-        begin = self.random.choice((0, *self.random.choices(range(len(events) - 1), k=4)))
-        end = min(len(events), begin + 1 + self.random.choice((0, 1, 3, 10, 100)))
+        if begin is None:
+            begin = self.random.choice((0, *self.random.choices(range(len(events) - 1), k=4)))
+        end = min(len(events), begin + 1 + self.random.choice(more))
         if self.how != "stopped":
             # such a recording has no totals that could tell of a gap at its end
             end = min(end, len(events) - 1)

@@ -320,6 +320,8 @@ class Judge:
             cpu, unknown = row["cpu"], summary["span"] - busy[row["cpu"]] - idle[row["cpu"]]
             for name, want in ("busy", busy[cpu]), ("idle", idle[cpu]), ("unknown", unknown):
                 check(row[name] == want, f"report: CPU {cpu} {name}: {row[name]}, of query {want}")
+            share = busy[cpu] * 10**6 // (busy[cpu] + idle[cpu]) if busy[cpu] + idle[cpu] else None
+            check(row["share"] == share, f"report: CPU {cpu} share: {row['share']}, not {share}")
             self.counts["cpus"] += 1
         for row in rows["tasks"]:
             check(row["cpu"] == tasks[row["tid"]],

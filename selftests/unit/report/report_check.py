@@ -160,7 +160,7 @@ class Compare:
                 for i, column in enumerate(section["columns"]) if i}
         want = {(str(t.tid), tuple(self.axis.spread(t.spans))) for t in ran}
         self.same("tasks-time: not in the events", have - want, set())
-        self.same("tasks-time: tasks", len(section["columns"]) - 1, min(20, len(ran)))
+        self.same("tasks-time: tasks", max(0, len(section["columns"]) - 1), min(20, len(ran)))
 
     def waits(self):
         c = self.c

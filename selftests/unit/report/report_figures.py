@@ -214,6 +214,7 @@ class Check:
                not (hidden and event["time"] > hidden[0]):
                 cpu = self.cpu(number)
                 cpu.run, cpu.switched = [self.task(self.o["threads"][number]), begin], True
+                self.has.add("sched:sched_switch")
 
     def take(self, event):
         if event["user"]:

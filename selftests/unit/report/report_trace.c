@@ -21,6 +21,7 @@
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
  *   report_trace moved FILE       both CPUs have a gap; the gap that begins first ends last
  *   report_trace fences FILE      waits that Perfetto draws, with and without an end
+ *   report_trace waiting FILE     a CPU whose first event is late, beside one with a gap first
  *   report_trace subset FILE      a thread that was on an unrecorded CPU for a while
  *   report_trace crowd FILE       20 threads, one after the other
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, many of them at equal times
@@ -300,6 +301,21 @@ static void successor(void)
 	change(0, 180 * MS, 300, 1, 0);
 	change(0, 200 * MS, 0, 0, 60);
 	change(0, 210 * MS, 60, 1, 0);
+}
+
+/* CPU 0 begins with a gap and has switches; then comes the first event of CPU 1, where 100 runs */
+static void waiting(void)
+{
+	static const struct tb_gap lost = { .overwritten = 3, .first = 5 * MS, .last = 9 * MS };
+
+	fx_open(&fx, 0, 10 * MS, 200, &lost);
+	change(0, 10 * MS, 200, 0, 300);
+	change(0, 20 * MS, 300, 0, 200);
+	fx_open(&fx, 1, 30 * MS, 100, NULL);
+	wake(1, 30 * MS, 100, 400, 1);
+	change(1, 90 * MS, 100, 0, 400);
+	change(1, 95 * MS, 400, 1, 100);
+	change(0, 100 * MS, 200, 1, 0);
 }
 
 static void half(void)
@@ -619,6 +635,7 @@ int main(int argc, char **argv)
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "held", held, true }, { "moved", moved, true },
 		{ "deselected", deselected, false }, { "fences", fences, true },
+		{ "waiting", waiting, true },
 		{ "crowd", crowd, true }, { "successor", successor, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };

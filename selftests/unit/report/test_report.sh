@@ -227,6 +227,10 @@ print(*(f"{row[3]}={row[4]}" for row in rows if row[0] == 1), sep="; ")'
 "$REPORT_TRACE" held held.tbuf && figures held.tbuf &&
 	[ "$(instead held.tbuf)" = 'irq disk=21000000; <idle>=5000000; softirq BLOCK=4000000' ]
 result $? "what ran instead is the interrupt that held an idle CPU"
+"$REPORT_TRACE" waiting waiting.tbuf && figures waiting.tbuf &&
+	[ "$("$TRACEBUF" query --csv waiting.tbuf "SELECT start FROM slices WHERE cpu = 1 AND tid = 100 LIMIT 1" | tail -1)" = 30000000 ] &&
+	[ "$(value waiting.tbuf summary known)" = 70000000 ]
+result $? "what ran first on a CPU, when another one had switches before"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"
@@ -238,7 +242,11 @@ result $? "many gaps, many of equal length"
 	[ "$(value successor.tbuf latency-worst waker_comm)" = wrapper ] &&
 	[ "$(value successor.tbuf offcpu-sleeping waker_comm)" = wrapper ] &&
 	"$TRACEBUF" query --csv successor.tbuf 'SELECT waker_comm FROM wakeups' | grep -qx wrapper &&
-	[ "$("$TRACEBUF" query --csv successor.tbuf 'SELECT duration, pid, comm FROM block_io' | tail -1)" = 70000000,300,wrapper ]
+	[ "$("$TRACEBUF" query --csv successor.tbuf 'SELECT duration, pid, comm FROM block_io' | tail -1)" = 70000000,300,wrapper ] &&
+	[ "$("$TRACEBUF" query --csv --comm wrapper successor.tbuf 'SELECT count(*) FROM block_io' | tail -1)" = 1 ] &&
+	[ "$("$TRACEBUF" query --csv --comm heir successor.tbuf 'SELECT count(*) FROM block_io' | tail -1)" = 0 ] &&
+	"$TRACEBUF" report --json --comm wrapper --section block successor.tbuf | grep -q '"8:0"' &&
+	! "$TRACEBUF" report --json --comm heir --section block successor.tbuf | grep -q '"8:0"'
 result $? "wakers and requests are of the thread that had the number then, not of a later one"
 
 # ---- many tasks ----
@@ -266,8 +274,7 @@ result $? "a trace without events: the report says that nothing is known"
 [ $? -eq 1 ] && grep -q 'empty.tbuf' said && [ ! -s text ]
 result $? "an empty file is an error"
 
-notes "$golden/user.tbuf" "There is no sched_switch in this trace: CPU use needs -e sched:sched_switch." &&
-	notes "$golden/user.tbuf" "There is no sched_wakeup in this trace: latency needs -e sched:sched_wakeup." &&
+notes "$golden/user.tbuf" "There is no sched_wakeup in this trace: latency needs -e sched:sched_wakeup." &&
 	notes "$golden/user.tbuf" "There is no block_rq_issue in this trace: block I/O latency needs -e block:block_rq_issue." &&
 	notes "$golden/kernel.tbuf" "Events are missing:" &&
 	notes "$golden/kernel.tbuf" "A CPU is busy while it runs a task." &&
@@ -279,7 +286,7 @@ result $? "the report names missing events, and the options that record them"
 result $? "the report does not ask for events that did not occur"
 
 "$TRACEBUF" diff "$golden/kernel.tbuf" "$golden/user.tbuf" >text 2>said &&
-	grep -q 'B cannot be compared: record it with -e sched_switch' text
+	grep -q 'B cannot be compared: record it with -e raw_syscalls' text
 result $? "diff names what cannot be compared"
 
 # ---- findings ----

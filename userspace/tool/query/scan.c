@@ -360,35 +360,36 @@ static bool within_lasting(const struct query_scan *scan,
 	       range->kinds & 1u << scan->queue[scan->at].slice.kind;
 }
 
-static bool selects_lasting(const struct query_scan *scan, uint32_t cpu, uint32_t tid,
-			    uint64_t begin, uint64_t end)
+static bool selects_lasting(const struct query_scan *scan, uint32_t cpu, uint64_t begin,
+			    uint64_t end)
 {
 	const struct query *query = scan->table->query;
-	struct selection *selection = query->selection;
 
 	return begin < query->to_ns && (end > query->from_ns || begin >= query->from_ns) &&
-	       (!selection->one_cpu || cpu == selection->cpu) &&
-	       (!selection_of_threads(selection) ||
-		selection_wants_tid(selection, scan->cursor, tid));
+	       (!query->selection->one_cpu || cpu == query->selection->cpu);
 }
 
 /* True if the options of the command line select the current row */
 static bool is_selected(const struct query_scan *scan)
 {
 	const struct query *query = scan->table->query;
+	struct selection *selection = query->selection;
 	const union lasting *one;
 
 	if (!query->selects)
 		return true;
 	if (is_events(scan->table))
-		return !selection_over(query->selection, &scan->view) &&
-		       selection_wants(query->selection, &scan->view);
+		return !selection_over(selection, &scan->view) &&
+		       selection_wants(selection, &scan->view);
 	one = &scan->queue[scan->at];
 	if (scan->requests)
-		return selects_lasting(scan, one->request.cpu, one->request.tid,
-				       one->request.issued, one->request.done);
-	return selects_lasting(scan, one->slice.cpu, one->slice.tid, one->slice.begin,
-			       one->slice.end);
+		return selects_lasting(scan, one->request.cpu, one->request.issued,
+				       one->request.done) &&
+		       (!selection_of_threads(selection) ||
+			selection_wants_task(selection, &one->request.task));
+	return selects_lasting(scan, one->slice.cpu, one->slice.begin, one->slice.end) &&
+	       (!selection_of_threads(selection) ||
+		selection_wants_tid(selection, scan->cursor, one->slice.tid));
 }
 
 static bool is_within(const struct query_scan *scan, const struct query_range *range)

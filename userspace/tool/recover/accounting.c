@@ -16,7 +16,7 @@
 #include "lib/bisect.h"
 #include "lib/utf8.h"
 
-#define PER_TOTALS	(1 + (sizeof(struct tb_totals) + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE)
+#define ELEMENTS(bytes)	(1 + ((bytes) + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE)
 #define TOTALS_LOG2	14
 
 /* ---- reading ---- */
@@ -431,26 +431,42 @@ static int compare_order(const void *a, const void *b)
 	return first->sequence < second->sequence ? -1 : first->sequence > second->sequence;
 }
 
-/* Write the totals that the kernel would have written at a stop */
+/* Add a control event */
+static void put_event(struct tb_block *block, uint32_t id, const void *payload, uint32_t bytes)
+{
+	struct tb_composite *event = (struct tb_composite *)((char *)block + block->data);
+
+	event->head = TB_HEAD(TB_STRUCT_COMPOSITE, id, ELEMENTS(bytes), block->sequence);
+	event->time = (uint32_t)block->time_start;
+	event->length = bytes;
+	memcpy(event + 1, payload, bytes);
+	block->data += ELEMENTS(bytes) * TB_ELEMENT_SIZE;
+	block->events++;
+}
+
+/*
+ * Write the totals that the kernel would have written at a stop.  Only the kernel knew what rules
+ * and the choice of threads had kept out: a record without counts says that this is not known.
+ */
 static int write_totals(const struct recover_recording *recording, uint64_t time, void *buffer,
 			FILE *out)
 {
 	const struct recover_block *last = recording->durable[recording->nr_durable - 1];
-	const uint32_t most = (1u << TOTALS_LOG2) / TB_ELEMENT_SIZE;
+	const uint32_t room = ELEMENTS(sizeof(struct tb_totals)) * TB_ELEMENT_SIZE;
+	const struct tb_suppressed unknown = { 0 };
 	struct tb_block *block = buffer;
 	uint64_t sequence = last->sequence;
-	struct tb_composite *event;
 	struct tb_totals totals;
 	struct recover_cpu *cpu;
-	uint32_t used = most, i;
 	int result = 0;
+	uint32_t i;
 
 	memset(buffer, 0, 1u << TOTALS_LOG2);
 	for (i = 0; i < recording->nr_cpus && !result; i++) {
 		cpu = &recording->cpus[i];
 		if (!cpu->ring)
 			continue;
-		if (used + PER_TOTALS > most) {
+		if (!block->events || block->data + room > 1u << TOTALS_LOG2) {
 			if (block->events)
 				result = write_block(block, out);
 			memset(buffer, 0, 1u << TOTALS_LOG2);
@@ -459,9 +475,10 @@ static int write_totals(const struct recover_recording *recording, uint64_t time
 				.kind = TB_BLOCK_DURABLE, .size_log2 = TOTALS_LOG2,
 				.flags = TB_BLOCK_COMPLETE, .provider = last->provider,
 				.sequence = ++sequence, .time_start = time, .time_end = time,
-				.overwritten = recording->id,
+				.data = sizeof(*block), .overwritten = recording->id,
 			};
-			used = TB_BLOCK_HEADER_ELEMENTS;
+			if (sequence == last->sequence + 1)
+				put_event(block, TB_EV_SUPPRESSED, &unknown, sizeof(unknown));
 		}
 		totals = (struct tb_totals) {
 			.cpu = cpu->cpu,
@@ -474,14 +491,7 @@ static int write_totals(const struct recover_recording *recording, uint64_t time
 			.blocks = cpu->blocks || cpu->ring->recorded ?
 				  recover_current(cpu->ring, cpu->last) + 1 : 0,
 		};
-		event = (struct tb_composite *)((struct tb_element *)block + used);
-		event->head = TB_HEAD(TB_STRUCT_COMPOSITE, TB_EV_TOTALS, PER_TOTALS, sequence);
-		event->time = (uint32_t)time;
-		event->length = sizeof(totals);
-		memcpy(event + 1, &totals, sizeof(totals));
-		used += PER_TOTALS;
-		block->data = used * TB_ELEMENT_SIZE;
-		block->events++;
+		put_event(block, TB_EV_TOTALS, &totals, sizeof(totals));
 	}
 	return !result && block->events ? write_block(block, out) : result;
 }

@@ -302,10 +302,16 @@ bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cu
 			 uint32_t tid)
 {
 	const struct tb_task *task = tid && cursor ? tb_cursor_task(cursor, tid) : NULL;
+	const struct tb_task none = { .tid = tid };
 
+	return selection_wants_task(selection, task ? task : &none);
+}
+
+bool selection_wants_task(struct selection *selection, const struct tb_task *task)
+{
 	/* names of threads without a name are those that the cursor sets in a view */
-	return wants_task(selection, tid, task,
-			  !tid ? "<idle>" : task && task->comm[0] ? task->comm : "<...>");
+	return wants_task(selection, task->tid, task,
+			  !task->tid ? "<idle>" : task->comm[0] ? task->comm : "<...>");
 }
 
 /* True for a control event, which the cursor returns whatever was chosen */

@@ -121,6 +121,9 @@ bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cu
 /* True if only some threads are selected */
 bool selection_of_threads(const struct selection *selection);
 
+/* The same for a thread that was @task when it counted */
+bool selection_wants_task(struct selection *selection, const struct tb_task *task);
+
 /* The time, in ticks, from which on -e leaves out no switches; UINT64_MAX: it leaves out some */
 uint64_t selection_switches_from(const struct selection *selection);
 

@@ -183,13 +183,13 @@ void db_request_cell(struct db *db, const struct request *request, int column,
 		cell_number(cell, request->cpu);
 		break;
 	case 4:
-		cell_number(cell, request->pid);
+		cell_number(cell, request->task.tgid ? request->task.tgid : request->task.tid);
 		break;
 	case 5:
-		cell_number(cell, request->tid);
+		cell_number(cell, request->task.tid);
 		break;
 	case 6:
-		comm_cell(db, request->tid, request->comm, cell);
+		comm_cell(db, request->task.tid, request->task.comm, cell);
 		break;
 	case 7:
 		out_unsigned(&db->json, request->device >> 20);

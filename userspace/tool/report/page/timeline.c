@@ -383,7 +383,7 @@ static int take_kernel(struct timeline *t, const struct tb_view *view, uint64_t 
 	const struct plan *plan = view->format ? slices_plan(t->slices, view->format) : NULL;
 	int result = 0;
 
-	if (view->format && !plan)
+	if ((view->format && !plan) || slices_begin(t->slices, view->ticks) < 0)
 		return -ENOMEM;
 	if (plan && of_slices(plan->role)) {
 		result = slices_take(t->slices, view, ns);
