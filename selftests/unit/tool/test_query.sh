@@ -151,7 +151,8 @@ for trace in kernel waits; do
 		{ skip "$what: $trace" "no test_export"; continue; }
 	query --json $trace.tbuf states && cp out states.json &&
 		query --json $trace.tbuf "SELECT tid, sum(duration) AS ns,
-			sum(duration) FILTER (WHERE NOT whole) AS uncertain,
+			sum(duration) FILTER (WHERE state = 'running') AS running,
+			sum(duration) FILTER (WHERE NOT whole AND state <> 'running') AS uncertain,
 			sum(duration) FILTER (WHERE whole
 				AND state IN ('T', 't', 'X', 'Z', 'P', 'I')) AS other
 			FROM thread_states GROUP BY tid" &&
@@ -163,7 +164,7 @@ assert have and (len(have) == 25 or have.keys() == want.keys())
 for tid, row in have.items():
     columns = [value or 0 for name, value in row.items() if name.endswith("_ms")]
     assert abs(sum(columns) * 1e6 - want[tid]["ns"]) <= 500 * len(columns), (row, want[tid])
-    for name in "other", "uncertain":
+    for name in "running", "other", "uncertain":
         assert abs((row[name + "_ms"] or 0) * 1e6 - (want[tid][name] or 0)) <= 500, (row, want[tid])
 assert sys.argv[1] != "waits" or any(row["other_ms"] for row in have.values()), have' $trace
 	result $? "$what: $trace"

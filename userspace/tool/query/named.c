@@ -47,7 +47,7 @@ const struct query_named query_named[] = {
 	  "run_slices" },
 	{ "states", "where the time of each thread went",
 	  "SELECT " LAST_NAME("thread_states") ", tid,\n"
-	  "       round(sum(CASE WHEN whole AND state = 'running' THEN duration END)\n"
+	  "       round(sum(CASE WHEN state = 'running' THEN duration END)\n"
 	  "             / 1e6, 3) AS running_ms,\n"
 	  "       round(sum(CASE WHEN whole AND state = 'runnable' THEN duration END)\n"
 	  "             / 1e6, 3) AS runnable_ms,\n"
@@ -59,7 +59,8 @@ const struct query_named query_named[] = {
 	  "                       AND state NOT LIKE 'S%' AND state NOT LIKE 'D%'\n"
 	  "                      THEN duration END)\n"
 	  "             / 1e6, 3) AS other_ms,\n"
-	  "       round(sum(CASE WHEN NOT whole THEN duration END) / 1e6, 3) AS uncertain_ms\n"
+	  "       round(sum(CASE WHEN NOT whole AND state <> 'running' THEN duration END)\n"
+	  "             / 1e6, 3) AS uncertain_ms\n"
 	  "  FROM thread_states GROUP BY tid\n"
 	  " ORDER BY runnable_ms DESC, tid LIMIT 25",
 	  "thread_states" },

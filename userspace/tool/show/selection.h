@@ -117,12 +117,11 @@ void selection_finds(struct selection *selection, const struct tb_view *view);
 /* True if thread @tid is selected, as @cursor (NULL: none) knows it now */
 bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cursor,
 			 uint32_t tid);
+/* The same for a thread that had these properties at the time that counts */
+bool selection_wants_task(struct selection *selection, const struct tb_task *task);
 
 /* True if only some threads are selected */
 bool selection_of_threads(const struct selection *selection);
-
-/* The same for a thread that was @task when it counted */
-bool selection_wants_task(struct selection *selection, const struct tb_task *task);
 
 /* The time, in ticks, from which on -e leaves out no switches; UINT64_MAX: it leaves out some */
 uint64_t selection_switches_from(const struct selection *selection);
