@@ -360,6 +360,10 @@ def check_page(judge, folder, *more):
         judge.run("report", "--html", path, *more, "--why", ",".join(map(str, some)), judge.path)
         page = page_read.Page(path)
         os.unlink(path)
+        for cpu in judge.true.later:
+            begin = (page.begin, judge.true.starts[cpu], "UNKNOWN")
+            if not more and begin[0] < begin[1] and begin not in page.rows.get(("lost", cpu, 0), ()):
+                raise ValueError(f"CPU {cpu} is not unknown until {begin[1]}")
         drawn = {tid for kind, tid, _ in page.rows if kind == "why"}
         if drawn != set(some) or not drawn <= set(page.threads):
             raise ValueError(f"threads {list(some)} were asked for, {sorted(drawn)} have a lane")

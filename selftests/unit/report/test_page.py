@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TRACEBUF = os.environ.get('TRACEBUF', 'tracebuf')
 FAST = os.environ.get('TRACEBUF_FAST', TRACEBUF)
 PAGE_TRACE = os.environ.get('PAGE_TRACE', 'page_trace')
+REPORT_TRACE = os.environ.get('REPORT_TRACE', 'report_trace')
 PATIENCE = 120
 
 count = failed = 0
@@ -593,6 +594,17 @@ def run(directory, browser):
         browser.load(page_of(directory / 'frozen.tbuf', '--to', '+0.0095')[0])
         same(browser.js(losses), [[2, 9]], 'losses of a part')
         browser.quiet()
+
+    @test('the time of which a snapshot has no events of a CPU is unknown, and in no share')
+    def _():
+        tool('staggered', directory / 'staggered.tbuf', program=REPORT_TRACE)
+        browser.load(page_of(directory / 'staggered.tbuf')[0])
+        same(browser.js('return tracebuf.model.losses.map((l) => l.map((t) => Math.round(t / 1e6)))'),
+             [[0, 200], [400, 700]], 'losses')
+        same(browser.js('return tracebuf.view.lanes.list.filter((l) => l.cpu).map((l) => l.title)'),
+             ['100.0%', '100.0%'], 'shares')
+        same(browser.js('return tracebuf.model.cpus.map((c) => [c.lost.busy(0, 1e9), c.run.busy(0, 1e9)])'),
+             [[3e8, 4e8], [2e8, 5e8]], 'CPUs')
 
     @test('--max-events: the page says what it leaves out')
     def _():

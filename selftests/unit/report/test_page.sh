@@ -5,8 +5,8 @@
 # shows a user something else than "report" does. This script looks for the programs that it needs
 # and runs test_page.py.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), TRACEBUF_FAST (without), PAGE_TRACE (page_trace.c);
-# chromium, chromedriver, python3-selenium.
+# Needs: TRACEBUF (the tool, with sanitizers), TRACEBUF_FAST (without), PAGE_TRACE and REPORT_TRACE
+# (page_trace.c, report_trace.c); chromium, chromedriver, python3-selenium.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

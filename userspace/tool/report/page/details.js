@@ -4,6 +4,7 @@
  */
 import { duration, grouped, moment } from './format.js';
 import { element } from './element.js';
+import { cpuShare } from './model.js';
 
 const KINDS = {
 	run: 'run', irq: 'interrupt', softirq: 'softirq', cpu_event: 'event', lost: 'loss', call: 'system call',
@@ -118,7 +119,7 @@ export class DetailsPane {
 		const busy = (row) => row ? row.busy(from, to) : 0;
 
 		return this.table('CPUs', ['CPU', 'tasks', '%', 'irq', 'softirq'], this.model.cpus.map((cpu) => [cpu.cpu,
-			duration(busy(cpu.run)), (100 * busy(cpu.run) / (to - from)).toFixed(1),
+			duration(busy(cpu.run)), cpuShare(cpu, from, to),
 			duration(busy(cpu.irq[0])), duration(busy(cpu.softirq))]));
 	}
 

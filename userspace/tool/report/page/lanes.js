@@ -4,6 +4,8 @@
  * then container by container.  A lane has strips; the rows of a strip are drawn over each other.
  */
 
+import { cpuShare } from './model.js';
+
 /* In CSS pixels */
 const STRIP = { irq: 7, softirq: 7, run: 17, tick: 6, state: 13, call: 13, user: 14, lost: 6, counter: 26, why: 13 };
 const PAD = 5;
@@ -27,12 +29,11 @@ function lane(name, title, strips, more) {
 function cpuLane(cpu, length) {
 	/* draw an interrupt below those that interrupted it */
 	const strips = [...cpu.irq].reverse().map((row) => strip('irq', [row], STRIP.irq));
-	const busy = cpu.run ? cpu.run.busy(0, length) : 0;
 
 	strips.push(strip('softirq', [cpu.softirq], STRIP.softirq));
 	strips.push({ ...strip('run', [cpu.run], STRIP.run), always: true });
 	strips.push(strip('tick', [cpu.events], STRIP.tick));
-	return lane(`CPU ${cpu.cpu}`, cpu.run ? `${(100 * busy / length).toFixed(1)}%` : '', strips,
+	return lane(`CPU ${cpu.cpu}`, cpu.run ? cpuShare(cpu, 0, length) + '%' : '', strips,
 		{ cpu, lost: cpu.lost });
 }
 

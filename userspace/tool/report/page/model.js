@@ -5,6 +5,13 @@
  */
 import { Row } from './row.js';
 
+/** How much of the time in which it is known the CPU ran tasks, in percent: "12.3" */
+export function cpuShare(cpu, from, to) {
+	const known = to - from - (cpu.lost ? cpu.lost.busy(from, to) : 0);
+
+	return known > 0 ? (100 * (cpu.run ? cpu.run.busy(from, to) : 0) / known).toFixed(1) : '–';
+}
+
 /** States of threads: uninterruptible is D, unknown means that events are missing */
 export const STATES = ['running', 'runnable', 'uninterruptible', 'sleeping', 'unknown'];
 

@@ -28,9 +28,9 @@ $(OUT)/asan/page/page.o: $(OUT)/page/page.c
 	$(Q)$(CC) $(FLAGS) -c -o $@ $<
 
 .PHONY: test-page
-test-page: $(OUT)/asan/tracebuf $(OUT)/tracebuf $(OUT)/page_trace
+test-page: $(OUT)/asan/tracebuf $(OUT)/tracebuf $(OUT)/page_trace $(OUT)/report_trace
 	@echo '# test_page.sh'
-	@TRACEBUF=$(OUT)/asan/tracebuf TRACEBUF_FAST=$(OUT)/tracebuf PAGE_TRACE=$(OUT)/page_trace \
+	@TRACEBUF=$(OUT)/asan/tracebuf TRACEBUF_FAST=$(OUT)/tracebuf PAGE_TRACE=$(OUT)/page_trace REPORT_TRACE=$(OUT)/report_trace \
 		sh $(ROOT)/selftests/unit/report/test_page.sh
 
 test: test-page

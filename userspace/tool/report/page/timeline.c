@@ -275,25 +275,47 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	details_end(t->rows, row);
 }
 
-/* Draw the end of a CPU as unknown if the part or the file lacks its last events */
-static void put_unreported(struct timeline *t)
+/* Draw a CPU as unknown from @begin to @end */
+static void put_unknown(struct timeline *t, unsigned int cpu, uint64_t begin, uint64_t end)
 {
 	struct row *row;
+
+	if (begin >= end || (t->selection->one_cpu && t->selection->cpu != cpu))
+		return;
+	row = rows_at(t->rows, ROW_LOST, cpu, 0);
+	if (!row)
+		return;
+	put(t, row, "UNKNOWN", 7, begin, end, SLICE_WHOLE);
+	details_start(t->rows, NULL);
+	details_text(t->rows, "events", "not in this part or file");
+	details_end(t->rows, row);
+}
+
+/* Draw the beginnings of CPUs whose first events the file lacks */
+static void put_beginnings(struct timeline *t)
+{
+	const struct selection *selection = t->selection;
+	uint64_t begin, to = UINT64_MAX;
+	unsigned int cpu;
+
+	if (selection->to.given)
+		to = tb_trace_ns(t->trace, selection->to_ticks, t->base);
+	for (cpu = 0; cpu < t->nr_cpus && cpu < t->missing.nr_cpus; cpu++) {
+		begin = t->missing.cpus[cpu].begin;
+		if (t->missing.cpus[cpu].any)
+			put_unknown(t, cpu, t->rows->begin, begin < to ? begin : to);
+	}
+}
+
+/* Draw the ends of CPUs whose last events the part or the file lacks */
+static void put_unreported(struct timeline *t)
+{
 	uint64_t since;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < t->nr_cpus && t->rows->begun; cpu++) {
 		since = spans_unreported(&t->missing, cpu, t->last);
-		if (since >= t->last || (t->selection->one_cpu && t->selection->cpu != cpu))
-			continue;
-		row = rows_at(t->rows, ROW_LOST, cpu, 0);
-		if (!row)
-			return;
-		put(t, row, "UNKNOWN", 7, since > t->rows->begin ? since : t->rows->begin, t->last,
-		    SLICE_WHOLE);
-		details_start(t->rows, NULL);
-		details_text(t->rows, "events", "not in this part or file");
-		details_end(t->rows, row);
+		put_unknown(t, cpu, since > t->rows->begin ? since : t->rows->begin, t->last);
 	}
 }
 
@@ -416,6 +438,7 @@ int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 	if (!t->rows->begun) {
 		t->rows->begun = true;
 		t->rows->begin = t->last = ns;
+		put_beginnings(t);
 	}
 	if (ns > t->last)
 		t->last = ns;
