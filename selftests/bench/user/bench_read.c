@@ -28,6 +28,8 @@
 #define CPUS	4
 #define SEEKS	1000
 
+enum { EV_EXIT_COMPACT = 85, EV_SOFTIRQ_EXIT = 87 };
+
 /* ---- write a trace ---- */
 
 static FILE *out;
@@ -40,34 +42,65 @@ static void put(struct fx *fx)
 	fx->size = 0;
 }
 
-/* Add one event, of each kind in turn; false: the block is full. */
+/* Two threads of each CPU */
+static int thread(unsigned int cpu, unsigned int which)
+{
+	return (int)(100 + 2 * cpu + which);
+}
+
+/* The thread that runs before event number @number of @cpu: see put_event() */
+static uint32_t runs_at(unsigned int cpu, uint64_t number)
+{
+	return (uint32_t)thread(cpu, number % 8 == 5 || number % 8 == 6);
+}
+
+/*
+ * Add the next event of a CPU: a thread calls the kernel, is interrupted, and returns; then it wakes
+ * another, which runs and wakes it.  False: the block is full.
+ */
 static bool put_event(struct fx *fx, unsigned int cpu, uint64_t time, uint64_t number)
 {
-	struct fx_switch to = fx_switch("bash", 100, 1, "cc", 200);
+	int one = thread(cpu, 0), other = thread(cpu, 1);
+	struct fx_switch there = fx_switch("bash", one, 1, "cc", other);
+	struct fx_switch back = fx_switch("cc", other, 1, "bash", one);
+	uint32_t tid = runs_at(cpu, number);
+	uint64_t call = number / 8 % 300;
 
-	switch (number % 4) {
+	switch (number % 8) {
 	case 0:
 		return fx_simple(fx, cpu, FX_SYS_ENTER_COMPACT, time,
-				 100ull << 16 | 1 << 12 | number % 300);
+				 100ull << 16 | 1 << 12 | call);
 	case 1:
-		return fx_simple(fx, cpu, FX_SOFTIRQ, time, number % 10);
+		return fx_simple(fx, cpu, FX_SOFTIRQ, time, number / 8 % 10);
 	case 2:
-		return fx_composite(fx, cpu, FX_SWITCH, time, 100, &to, sizeof(to));
+		return fx_simple(fx, cpu, EV_SOFTIRQ_EXIT, time, number / 8 % 10);
+	case 3:
+		return fx_simple(fx, cpu, EV_EXIT_COMPACT, time, call);
+	case 4:
+		return fx_composite(fx, cpu, FX_SWITCH, time, tid, &there, sizeof(there));
+	case 5:		/* the event begins as a switch does, with the thread that is woken */
+		return fx_composite(fx, cpu, FX_WAKEUP, time, tid, &there, 20);
+	case 6:
+		return fx_composite(fx, cpu, FX_SWITCH, time, tid, &back, sizeof(back));
 	default:
-		to.next_pid = 100;
-		return fx_composite(fx, cpu, FX_WAKEUP, time, 200, &to, 20);
+		return fx_composite(fx, cpu, FX_WAKEUP, time, tid, &back, 20);
 	}
 }
 
 static int make(const char *path, uint64_t bytes, unsigned int log2)
 {
-	uint64_t time = 1000000, last = time, number = 0;
+	uint64_t time = 1000000, last = time, number = 0, numbers[CPUS] = { 0 };
 	unsigned int cpu;
 	struct fx fx;
 
 	out = fopen(path, "wb");
 	assert(out);
 	fx_init(&fx, log2, time);
+	fx_describe(&fx, EV_EXIT_COMPACT - 1, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
+	fx_describe(&fx, EV_EXIT_COMPACT, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit",
+		    fx_exit_compact, 2);
+	fx_describe(&fx, EV_SOFTIRQ_EXIT, TB_EVENT_SIMPLE, "irq", "softirq_exit",
+		    fx_softirq_fields, 1);
 	fx_sync(&fx, time, time);
 	fx_durable_end(&fx);
 	put(&fx);
@@ -76,8 +109,9 @@ static int make(const char *path, uint64_t bytes, unsigned int log2)
 		for (cpu = 0; cpu < CPUS; cpu++) {
 			uint64_t at = time + cpu * 13;
 
-			fx_open(&fx, cpu, at, 100, NULL);
-			while (put_event(&fx, cpu, at, number)) {
+			fx_open(&fx, cpu, at, runs_at(cpu, numbers[cpu]), NULL);
+			while (put_event(&fx, cpu, at, numbers[cpu])) {
+				numbers[cpu]++;
 				number++;
 				at += 100;
 			}
