@@ -55,8 +55,8 @@ static uint32_t runs_at(unsigned int cpu, uint64_t number)
 }
 
 /*
- * Add the next event of a CPU: a thread calls the kernel, is interrupted, and returns; then it wakes
- * another, which runs and wakes it.  False: the block is full.
+ * Add the next event of a CPU: a thread calls the kernel, is interrupted, and returns; then another
+ * one runs, and wakes it.  False: the block is full.
  */
 static bool put_event(struct fx *fx, unsigned int cpu, uint64_t time, uint64_t number)
 {
