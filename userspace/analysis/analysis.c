@@ -181,6 +181,7 @@ static void widen_buckets(struct analysis *a)
 		if (!a->cpus[i])
 			continue;
 		series_fold(a->cpus[i]->it.busy);
+		series_fold(a->cpus[i]->it.known);
 		series_fold(a->cpus[i]->it.waiting);
 		fold_most(a->cpus[i]->it.deepest);
 	}

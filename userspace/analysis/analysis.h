@@ -269,7 +269,8 @@ const struct analysis_task *analysis_task_of(const struct analysis *a,
  *	time in which events of any CPU are missing: a task that waits may run then
  * @waiting_ns: time that tasks waited in @known_ns, summed: divided by @known_ns the mean depth
  * @deep_ns: time in which at least one task waited
- * @busy, @waiting, @deepest: over time: @busy_ns, @waiting_ns, largest @depth
+ * @busy, @known, @waiting, @deepest: over time: @busy_ns, @busy_ns + @idle_ns (of all threads),
+ *	@waiting_ns, largest @depth
  */
 struct analysis_cpu {
 	bool     seen;
@@ -277,7 +278,7 @@ struct analysis_cpu {
 	uint64_t irq_ns, softirq_ns;
 	uint32_t depth, depth_max;
 	uint64_t known_ns, waiting_ns, deep_ns;
-	uint64_t busy[ANALYSIS_SERIES], waiting[ANALYSIS_SERIES];
+	uint64_t busy[ANALYSIS_SERIES], known[ANALYSIS_SERIES], waiting[ANALYSIS_SERIES];
 	uint32_t deepest[ANALYSIS_SERIES];
 };
 

@@ -64,8 +64,12 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 			if (!cpu_wanted(m, i))
 				continue;
 			cpu = analysis_cpu(m->a, i);
-			number(m, what == BUSY ? cpu->busy[bucket] :
-			       what == WAITING ? cpu->waiting[bucket] : cpu->deepest[bucket]);
+			if (what == BUSY && !cpu->known[bucket])
+				report_unknown(m->report, m->section);
+			else
+				number(m, what == BUSY ? cpu->busy[bucket] :
+				       what == WAITING ? cpu->waiting[bucket] :
+							 cpu->deepest[bucket]);
 		}
 	}
 }

@@ -176,6 +176,8 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 	if (end < slice->begin)
 		end = slice->begin;
 	known_run(a, cpu, slice->begin, end);
+	if (a->total.end >= a->options.from && analysis_wants_cpu(a, slice->cpu))
+		series_add(a, cpu->it.known, slice->begin, end);
 	task = task_of(a, slice->tid);
 	cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
 		(struct run_interval){ task ? &task->it : NULL, NULL, slice->begin, end };

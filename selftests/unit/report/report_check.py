@@ -128,7 +128,10 @@ class Compare:
             rows.append([n, busy, share, idle, unknown,
                          cpu.switches, cpu.irq, cpu.softirq])
         self.rows("cpu", rows)
-        self.series("cpu-time", [self.axis.spread(self.c.cpus[n].busy) for n in cpus])
+        self.series("cpu-time", [
+            [busy if known else None for busy, known in zip(self.axis.spread(self.c.cpus[n].busy),
+                                                            self.axis.spread(self.c.cpus[n].ran))]
+            for n in cpus])
 
     def tasks(self):
         rows = []

@@ -116,6 +116,7 @@ class Cpu:
         self.switched = False
         self.past = []
         self.tracked = []           # spans in which the running task is known
+        self.ran = []               # the same, as far as its runs are reported
         self.known = 0              # their sum
         self.stack, self.soft = [], None
         self.last = 0
@@ -278,6 +279,7 @@ class Check:
         task, begin = cpu.run
         cpu.past.append((task, begin, end))
         cpu.known += end - begin
+        cpu.ran.append((begin, end))
         if not self.wants(number, task.tid if task else 0):
             return
         if task:

@@ -263,21 +263,33 @@ static void write_histogram(const struct report_section *section, unsigned int w
 
 /* ---- series ---- */
 
-/* The sum, or of counts the largest, of @many buckets from @row on */
+/* The sum, or of counts the largest, of @many buckets from @row on; -1: all are unknown */
 static int64_t value_of(const struct report_section *section, size_t row, size_t column,
 			size_t many)
 {
 	bool most = section->columns[column].unit == REPORT_COUNT;
-	int64_t value = 0, one;
+	const struct report_cell *cell;
+	int64_t value = -1;
 
 	for (; many && row < section->nr_rows; many--, row++) {
-		one = cell_at(section, row, column)->number;
+		cell = cell_at(section, row, column);
+		if (!cell->known)
+			continue;
+		if (value < 0)
+			value = 0;
 		if (!most)
-			value += one;
-		else if (one > value)
-			value = one;
+			value += cell->number;
+		else if (cell->number > value)
+			value = cell->number;
 	}
 	return value;
+}
+
+static char level_of(int64_t value, int64_t most)
+{
+	if (value < 0)
+		return '?';
+	return levels[value ? 1 + (int)((double)value / (double)most * (LEVELS_MAX - 1)) : 0];
 }
 
 static void write_series(const struct report_section *section, unsigned int width, FILE *out)
@@ -289,6 +301,7 @@ static void write_series(const struct report_section *section, unsigned int widt
 	struct report_column unit = { .unit = REPORT_NS };
 	struct report_cell cell = { .known = true };
 	char text[CELL_MAX], title[TITLE_MAX + 1];
+	bool unknown = false;
 
 	for (i = 1; i < section->nr_columns; i++)
 		for (row = 0; row < section->nr_rows; row += many)
@@ -299,8 +312,8 @@ static void write_series(const struct report_section *section, unsigned int widt
 		fprintf(out, "  %-*s|", TITLE_MAX, title);
 		for (row = 0; row < section->nr_rows; row += many) {
 			value = value_of(section, row, i, many);
-			fputc(levels[value ? 1 + (int)((double)value / (double)most *
-						       (LEVELS_MAX - 1)) : 0], out);
+			unknown |= value < 0;
+			fputc(level_of(value, most), out);
 		}
 		fputs("|\n", out);
 	}
@@ -308,9 +321,10 @@ static void write_series(const struct report_section *section, unsigned int widt
 	put_cell(text, &unit, &cell);
 	fprintf(out, "  a character is %s; '%c' is ", text, levels[LEVELS_MAX]);
 	if (counts)
-		fprintf(out, "%" PRId64 "\n", most);
+		fprintf(out, "%" PRId64, most);
 	else
-		fprintf(out, "%.0f%% of it\n", 100.0 * (double)most / (double)cell.number);
+		fprintf(out, "%.0f%% of it", 100.0 * (double)most / (double)cell.number);
+	fputs(unknown ? "; '?' is unknown\n" : "\n", out);
 }
 
 /* ---- sections ---- */
