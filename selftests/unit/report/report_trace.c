@@ -21,6 +21,7 @@
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
  *   report_trace moved FILE       both CPUs have a gap; the gap that begins first ends last
  *   report_trace fences FILE      waits that Perfetto draws, with and without an end
+ *   report_trace behind FILE      a snapshot without the beginning of CPU 1, with a gap before it
  *   report_trace waiting FILE     a CPU whose first event is late, beside one with a gap first
  *   report_trace subset FILE      a thread that was on an unrecorded CPU for a while
  *   report_trace crowd FILE       20 threads, one after the other
@@ -316,6 +317,20 @@ static void waiting(void)
 	change(1, 90 * MS, 100, 0, 400);
 	change(1, 95 * MS, 400, 1, 100);
 	change(0, 100 * MS, 200, 1, 0);
+}
+
+static void behind(void)
+{
+	static const struct tb_gap lost = { .overwritten = 5, .first = 12 * MS, .last = 48 * MS };
+
+	fx_open(&fx, 0, 20 * MS, 100, NULL);
+	change(0, 20 * MS, 100, 0, 200);
+	fx.rings[1].sequence = 7;
+	fx_open(&fx, 1, 50 * MS, 300, &lost);
+	change(1, 60 * MS, 300, 0, 100);
+	change(0, 90 * MS, 200, 1, 0);
+	fx_totals_at(&fx, 0, TB_TOTALS_SNAPSHOT, 90 * MS, 0, 0);
+	fx_totals_at(&fx, 1, TB_TOTALS_SNAPSHOT, 90 * MS, 0, 0);
 }
 
 static void half(void)
@@ -635,7 +650,7 @@ int main(int argc, char **argv)
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "held", held, true }, { "moved", moved, true },
 		{ "deselected", deselected, false }, { "fences", fences, true },
-		{ "waiting", waiting, true },
+		{ "waiting", waiting, true }, { "behind", behind, false },
 		{ "crowd", crowd, true }, { "successor", successor, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };

@@ -42,14 +42,14 @@ figures()
 	done
 	# shellcheck disable=SC2086 # several words
 	"$TRACEBUF" print -v --jsonl $options "$trace" >events.jsonl 2>said
-	# losses in a part may be reported after it, and what ran at its beginning is told by what was
-	# before
+	# the whole trace has losses that are reported after a part, and the first event of each CPU
 	"$TRACEBUF" print -v --jsonl "$trace" >whole.jsonl 2>said
 	# shellcheck disable=SC2086
 	"$TRACEBUF" report --json $options $others ${top:+--top $top} "$trace" >made.json 2>said
 	[ $? -eq $want ] || return 1
 	# shellcheck disable=SC2086
-	python3 "$here/report_check.py" events.jsonl made.json --trace "$trace" --whole whole.jsonl $cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
+	python3 "$here/report_check.py" events.jsonl made.json --trace "$trace" --whole whole.jsonl \
+		$cut $others ${top:+--worst $top} >said || { cut -c1-400 said; return 1; }
 }
 
 # notes TRACE NOTE: the text of the report has the note
@@ -228,7 +228,8 @@ print(*(f"{row[3]}={row[4]}" for row in rows if row[0] == 1), sep="; ")'
 	[ "$(instead held.tbuf)" = 'irq disk=21000000; <idle>=5000000; softirq BLOCK=4000000' ]
 result $? "what ran instead is the interrupt that held an idle CPU"
 "$REPORT_TRACE" waiting waiting.tbuf && figures waiting.tbuf &&
-	[ "$("$TRACEBUF" query --csv waiting.tbuf "SELECT start FROM slices WHERE cpu = 1 AND tid = 100 LIMIT 1" | tail -1)" = 30000000 ] &&
+	[ "$("$TRACEBUF" query --csv waiting.tbuf \
+		"SELECT start FROM slices WHERE cpu = 1 AND tid = 100 LIMIT 1" | tail -1)" = 30000000 ] &&
 	[ "$(value waiting.tbuf summary known)" = 70000000 ]
 result $? "what ran first on a CPU, when another one had switches before"
 "$REPORT_TRACE" subset subset.tbuf && figures subset.tbuf && [ "$(value subset.tbuf latency max)" = 1000000 ] &&
@@ -242,9 +243,12 @@ result $? "many gaps, many of equal length"
 	[ "$(value successor.tbuf latency-worst waker_comm)" = wrapper ] &&
 	[ "$(value successor.tbuf offcpu-sleeping waker_comm)" = wrapper ] &&
 	"$TRACEBUF" query --csv successor.tbuf 'SELECT waker_comm FROM wakeups' | grep -qx wrapper &&
-	[ "$("$TRACEBUF" query --csv successor.tbuf 'SELECT duration, pid, comm FROM block_io' | tail -1)" = 70000000,300,wrapper ] &&
-	[ "$("$TRACEBUF" query --csv --comm wrapper successor.tbuf 'SELECT count(*) FROM block_io' | tail -1)" = 1 ] &&
-	[ "$("$TRACEBUF" query --csv --comm heir successor.tbuf 'SELECT count(*) FROM block_io' | tail -1)" = 0 ] &&
+	[ "$("$TRACEBUF" query --csv successor.tbuf \
+		'SELECT duration, pid, comm FROM block_io' | tail -1)" = 70000000,300,wrapper ] &&
+	[ "$("$TRACEBUF" query --csv --comm wrapper successor.tbuf \
+		'SELECT count(*) FROM block_io' | tail -1)" = 1 ] &&
+	[ "$("$TRACEBUF" query --csv --comm heir successor.tbuf \
+		'SELECT count(*) FROM block_io' | tail -1)" = 0 ] &&
 	"$TRACEBUF" report --json --comm wrapper --section block successor.tbuf | grep -q '"8:0"' &&
 	! "$TRACEBUF" report --json --comm heir --section block successor.tbuf | grep -q '"8:0"'
 result $? "wakers and requests are of the thread that had the number then, not of a later one"

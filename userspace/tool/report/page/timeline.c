@@ -270,7 +270,10 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	row = rows_at(t->rows, ROW_LOST, view->cpu, 0);
 	if (!row)
 		return;
-	put(t, row, "LOST", 4, first, last, SLICE_WHOLE);
+	/* a file without the CPU's first blocks: put_beginnings() has drawn the time before */
+	if (row->count && first < row->until)
+		first = row->until;
+	put(t, row, "LOST", 4, first, last > first ? last : first, SLICE_WHOLE);
 	details_start(t->rows, view);
 	details_end(t->rows, row);
 }
