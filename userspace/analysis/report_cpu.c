@@ -117,7 +117,7 @@ static void section_cpu(struct report_builder *m)
 		number(m, cpu->softirq_ns);
 	}
 	if (unknown && !analysis_of_threads(m->a))
-		remark(m, "unknown: the trace does not tell what ran between a loss and the next switch, while switches are not recorded, and before the first switch of a CPU if the trace has not the whole beginning or is of chosen threads. The share is of the rest.");
+		remark(m, "unknown: the trace does not tell what ran between a loss and the next switch, while switches are not recorded, and before the first switch of a CPU if the trace lacks the beginning of the recording, or is of chosen threads. The share is of the rest.");
 	remark(m, "A CPU is busy while it runs a task. Interrupts and softirqs count in the time of the task that they interrupted, and not as busy on an idle CPU.");
 }
 

@@ -109,8 +109,9 @@ bool slices_wants(struct slices *slices, const struct tb_format *format,
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
 
 /*
- * Make these runs, once, before the first event of the recording; @ticks: time of the next event,
- * at which they begin if that is later.  slices_take() does it, too.  1: made now; 0, -ENOMEM
+ * Begin these runs, the first time that @ticks is in the recording; slices_take() does it, too.
+ * They begin with the recording; if the caller left out events after that, at @ticks, the time of
+ * the next event.  1: begun now; 0, -ENOMEM
  */
 int slices_begin(struct slices *slices, uint64_t ticks);
 

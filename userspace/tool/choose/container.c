@@ -4,8 +4,8 @@
  *
  *   Kubernetes  /var/log/containers/POD_NAMESPACE_CONTAINER-ID.log, a link that the kubelet makes
  *   Docker      /var/lib/docker/containers/ID/config.v2.json: ... "Name":"/NAME" ...
- *   Podman      /var/lib/containers/storage/overlay-containers/containers.json, of containers that
- *               are removed when they end volatile-containers.json, which can be in /run:
+ *   Podman      /var/lib/containers/storage/overlay-containers/containers.json; containers that are
+ *               removed when they end are in volatile-containers.json, there or below /run:
  *               [{"id":"ID","names":["NAME"], ...}, ...]
  *
  * Docker and Podman write these files without blanks.

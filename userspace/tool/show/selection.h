@@ -123,7 +123,7 @@ bool selection_wants_task(struct selection *selection, const struct tb_task *tas
 /* True if only some threads are selected */
 bool selection_of_threads(const struct selection *selection);
 
-/* The time, in ticks, from which on -e leaves out no switches; UINT64_MAX: it leaves out some */
+/* The time, in ticks, from which on all switches are selected; UINT64_MAX: -e leaves out some */
 uint64_t selection_switches_from(const struct selection *selection);
 
 /* True if options select only a part of the events */
