@@ -31,7 +31,7 @@ const struct command cmd_diff = {
 	"long trace can be compared with a short one. What changed most comes first.\n"
 	"\n"
 	"      --top N           rows of each table (10; with --json all); 0: all\n"
-	"      --section ID      show only this section: the name in brackets\n"
+	"      --section ID      show only this section, by the name in brackets; repeatable\n"
 	"      --json            print JSON, with exact numbers (ns)\n"
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	SELECTION_HELP

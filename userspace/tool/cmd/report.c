@@ -42,7 +42,7 @@ const struct command cmd_report = {
 	"\n"
 	"  -i, --input FILE      the same as FILE\n"
 	"      --top N           rows of long tables (10; with --json and --html all); 0: all\n"
-	"      --section ID      show only this section: the name in brackets\n"
+	"      --section ID      show only this section, by the name in brackets; repeatable\n"
 	"      --json            print JSON, with exact numbers (ns)\n"
 	"      --html FILE       write a page for a browser, with a timeline\n"
 	"      --max-events N    put at most N events into the timeline (2000000)\n"
@@ -188,14 +188,14 @@ static unsigned int terminal_width(void)
 	return WIDTH_DEFAULT;
 }
 
-static int write_json(const struct report *report, const char *section)
+static int write_json(const struct report *report, const struct report_ids *sections)
 {
 	struct out *out = calloc(1, sizeof(*out));
 
 	if (!out)
 		return complain("out of memory");
 	out->file = stdout;
-	report_json(report, section, out);
+	report_json(report, sections, out);
 	/* main() checks stdout for errors */
 	out_write(out);
 	free(out);
@@ -222,11 +222,14 @@ static int no_section(const struct report *report, const char *wanted)
 
 int report_write(const struct report *report, const struct report_look *look)
 {
-	if (look->section && !report_find(report, look->section))
-		return no_section(report, look->section);
+	unsigned int i;
+
+	for (i = 0; i < look->sections.count; i++)
+		if (!report_find(report, look->sections.ids[i]))
+			return no_section(report, look->sections.ids[i]);
 	if (look->json)
-		return write_json(report, look->section);
-	if (report_text_write(report, look->section,
+		return write_json(report, &look->sections);
+	if (report_text_write(report, &look->sections,
 			      look->width ? look->width : terminal_width(), stdout))
 		return complain("out of memory: the report breaks off");
 	return EXIT_FINE;
@@ -323,8 +326,12 @@ int report_option(const struct command *command, int option, const char *value,
 		misused(command, "'%s' is not a number of rows", value);
 		return -1;
 	case OPTION_SECTION:
-		look->section = value;
-		return 1;
+		if (look->sections.count < REPORT_IDS_MAX) {
+			look->sections.ids[look->sections.count++] = value;
+			return 1;
+		}
+		misused(command, "there are at most %d sections to choose", REPORT_IDS_MAX);
+		return -1;
 	case OPTION_JSON:
 		look->json = true;
 		return 1;
@@ -370,7 +377,7 @@ static int report_run(int argc, char **argv)
 	}
 	if (input_choose(&cmd_report, argc, argv, &job.file))
 		return EXIT_USAGE;
-	if (job.html && (job.look.json || job.look.section))
+	if (job.html && (job.look.json || job.look.sections.count))
 		return misused(&cmd_report, "--html writes a page with all sections: it excludes --json and --section");
 	if (job.max_events && !job.html)
 		return misused(&cmd_report, "--max-events limits the timeline of --html: it needs --html");

@@ -77,7 +77,7 @@ static void write_section(const struct report_section *section, struct out *out)
 	out_text(out, "]}");
 }
 
-void report_json(const struct report *report, const char *section, struct out *out)
+void report_json(const struct report *report, const struct report_ids *sections, struct out *out)
 {
 	bool first = true;
 	size_t i;
@@ -90,7 +90,7 @@ void report_json(const struct report *report, const char *section, struct out *o
 	out_unsigned(out, report->end);
 	out_text(out, ",\"sections\":[");
 	for (i = 0; i < report->nr_sections; i++) {
-		if (section && strcmp(section, report->sections[i]->id))
+		if (!report_shows(sections, report->sections[i]->id))
 			continue;
 		out_text(out, first ? "\n" : ",\n");
 		write_section(report->sections[i], out);

@@ -27,13 +27,23 @@
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,
 		   uint32_t worst, uint32_t ended, bool *cut, struct analysis **analysis);
 
-/** report_text_write - write text of @width columns; @section: only this one; NULL: all that are
- *  not empty.  0, -ENOMEM: the text is incomplete */
-int report_text_write(const struct report *report, const char *section,
+#define REPORT_IDS_MAX 32
+
+/* IDs of the sections to show; none: all */
+struct report_ids {
+	const char *ids[REPORT_IDS_MAX];
+	unsigned int count;
+};
+
+bool report_shows(const struct report_ids *sections, const char *id);
+
+/** report_text_write - write text of @width columns; without @sections, all that are not empty.
+ *  0, -ENOMEM: the text is incomplete */
+int report_text_write(const struct report *report, const struct report_ids *sections,
 		      unsigned int width, FILE *out);
 
 /** report_json - write one JSON object, see report.h; errors are kept in @out */
-void report_json(const struct report *report, const char *section, struct out *out);
+void report_json(const struct report *report, const struct report_ids *sections, struct out *out);
 
 /** report_why - add the section "why": causes of @threads; @top: rows for each thread, 0: all.
  *  0, -ENOMEM */
@@ -45,14 +55,14 @@ int report_why(struct report *report, const struct why_threads *threads, uint32_
 
 /**
  * struct report_look - how a report is shown
- * @section: show only this one; NULL: all
+ * @sections: show only these; none: all
  * @top: rows of long tables; 0: all
  * @top_given: the user gave @top
  * @width: columns of the text; 0: those of the terminal
  * @json: write JSON instead of text
  */
 struct report_look {
-	const char *section;
+	struct report_ids sections;
 	uint32_t top, width;
 	bool json, top_given;
 };

@@ -402,14 +402,24 @@ static int write_section(const struct report *report, size_t number, bool alone,
 	return result;
 }
 
-int report_text_write(const struct report *report, const char *section,
+bool report_shows(const struct report_ids *sections, const char *id)
+{
+	unsigned int i;
+
+	for (i = 0; i < sections->count; i++)
+		if (!strcmp(sections->ids[i], id))
+			return true;
+	return !sections->count;
+}
+
+int report_text_write(const struct report *report, const struct report_ids *sections,
 		      unsigned int width, FILE *out)
 {
 	int result = 0;
 	size_t i;
 
 	for (i = 0; i < report->nr_sections && !result; i++)
-		if (!section || !strcmp(section, report->sections[i]->id))
-			result = write_section(report, i, section, width, out);
+		if (report_shows(sections, report->sections[i]->id))
+			result = write_section(report, i, sections->count, width, out);
 	return result;
 }

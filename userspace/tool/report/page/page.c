@@ -50,7 +50,7 @@ static int put_report(const struct report *report, struct out *out)
 		free(json);
 		return result;
 	}
-	report_json(report, NULL, json);
+	report_json(report, &(struct report_ids){ .count = 0 }, json);
 	out_write(json);
 	result = json->error;
 	if (fclose(json->file) && !result)
