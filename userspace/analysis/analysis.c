@@ -251,7 +251,8 @@ static int count_format(struct analysis *a, const struct tb_format *format)
 	return 0;
 }
 
-static void note_kind(struct analysis *a, enum role role)
+/* The bit of the events that have @role in analysis_total.has; 0: none */
+static uint32_t need_of(enum role role)
 {
 	static const signed char needs[ROLES] = {
 		[ROLE_NONE] = -1,
@@ -264,8 +265,36 @@ static void note_kind(struct analysis *a, enum role role)
 		[ROLE_REQUEUE] = -1,
 	};
 
-	if (needs[role] >= 0)
-		a->total.has |= 1u << needs[role];
+	return needs[role] >= 0 ? 1u << needs[role] : 0;
+}
+
+static bool is_selected(const struct tb_trace *trace, uint16_t id)
+{
+	unsigned int change;
+	uint64_t ticks;
+
+	for (change = 0; !tb_trace_selection(trace, change, &ticks); change++)
+		if (tb_trace_selects(trace, change, id) > 0)
+			return true;
+	return false;
+}
+
+/* Set total.selected */
+static int find_selected(struct analysis *a)
+{
+	const struct tb_format *format;
+	const struct plan *plan;
+	unsigned int i;
+
+	for (i = 0; i < tb_trace_formats(a->trace); i++) {
+		format = tb_trace_format_at(a->trace, i);
+		plan = slices_plan(a->slices, format);
+		if (!plan)
+			return -ENOMEM;
+		if (is_selected(a->trace, format->id))
+			a->total.selected |= need_of(plan->role);
+	}
+	return 0;
 }
 
 /* Take an event that has a role */
@@ -274,7 +303,7 @@ static int take_role(struct analysis *a, const struct tb_view *view, const struc
 {
 	int result;
 
-	note_kind(a, plan->role);
+	a->total.has |= need_of(plan->role);
 	if (plan->role == ROLE_SWITCH)
 		known_advance(a, view->ns);
 	switch (plan->role) {
@@ -442,7 +471,8 @@ int analysis_end(struct analysis *a, unsigned int flags)
 	known_end(a);
 	block_end(a);
 	a->cursor = NULL;
-	return a->error;
+	result = find_selected(a);
+	return result ? result : a->error;
 }
 
 /* ---- queries ---- */

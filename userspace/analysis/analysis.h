@@ -167,13 +167,15 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * @back: number of events earlier than the event before them, by the clock records: they get the
  *	time of that event
  * @has: kinds of events that have occurred: one bit for each enum analysis_need
+ * @selected: kinds of events that were recorded at some time, according to the trace; set by
+ *	analysis_end()
  */
 struct analysis_total {
 	uint64_t begin, end, events;
 	uint64_t lost, losses, user_lost, user_losses;
 	uint64_t late, back;
 	uint64_t known_ns, recorded_ns;
-	uint32_t has;
+	uint32_t has, selected;
 	bool     cut;
 	unsigned int open;
 };
@@ -191,6 +193,14 @@ const struct analysis_total *analysis_total(const struct analysis *a);
 static inline bool analysis_has(const struct analysis *a, enum analysis_need need)
 {
 	return analysis_total(a)->has >> need & 1;
+}
+
+/** analysis_lacks - true if events of that kind may be missing: there has been none, and the trace
+ *  does not say that they were recorded, or the user chose other events */
+static inline bool analysis_lacks(const struct analysis *a, enum analysis_need need)
+{
+	return !analysis_has(a, need) &&
+	       (analysis_of_events(a) || !(analysis_total(a)->selected >> need & 1));
 }
 
 /* ---- tasks ---- */
@@ -271,6 +281,7 @@ const struct analysis_task *analysis_task_of(const struct analysis *a,
  * @deep_ns: time in which at least one task waited
  * @busy, @known, @waiting, @deepest: over time: @busy_ns, @busy_ns + @idle_ns (of all threads),
  *	@waiting_ns, largest @depth
+ * @depth_known: over time: @known_ns
  */
 struct analysis_cpu {
 	bool     seen;
@@ -279,6 +290,7 @@ struct analysis_cpu {
 	uint32_t depth, depth_max;
 	uint64_t known_ns, waiting_ns, deep_ns;
 	uint64_t busy[ANALYSIS_SERIES], known[ANALYSIS_SERIES], waiting[ANALYSIS_SERIES];
+	uint64_t depth_known[ANALYSIS_SERIES];
 	uint32_t deepest[ANALYSIS_SERIES];
 };
 

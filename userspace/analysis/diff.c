@@ -252,10 +252,8 @@ static const struct {
 	  "block_rq_issue,block_rq_complete" },
 };
 
-static bool has(const struct analysis *a, size_t kind)
+static bool has(uint32_t have, size_t kind)
 {
-	uint32_t have = analysis_total(a)->has;
-
 	return (have & kinds[kind].needs) == kinds[kind].needs &&
 	       (!kinds[kind].either || have & kinds[kind].either);
 }
@@ -290,9 +288,14 @@ static void compare_kind(struct diff *diff, size_t kind)
 	for (i = 0; i < 2; i++) {
 		total = analysis_total(diff->a[i]);
 		diff->whole[i] = is_share ? total->known_ns : total->recorded_ns;
-		if (has(diff->a[i], kind) && diff->whole[i])
+		if (has(total->has, kind) && diff->whole[i])
 			continue;
-		if (!has(diff->a[i], kind))
+		if (!has(total->has, kind) && has(total->has | total->selected, kind) &&
+		    !analysis_of_events(diff->a[i]))
+			report_note(diff->report, diff->section,
+				    "%c cannot be compared: %s were recorded, and did not all occur.",
+				    "AB"[i], kinds[kind].events);
+		else if (!has(total->has, kind))
 			report_note(diff->report, diff->section,
 				    "%c cannot be compared: record it with -e %s.", "AB"[i],
 				    kinds[kind].events);

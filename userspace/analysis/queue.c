@@ -155,6 +155,20 @@ void queue_lost(struct analysis *a, struct cpu_state *cpu, uint64_t since)
 		empty_all(a, since);
 }
 
+/* Add up the time before @until in which the depth was known */
+static void sum_known(const struct analysis *a, struct analysis_cpu *it, uint64_t until)
+{
+	uint64_t from = a->total.begin, to = a->axis.begin;
+	unsigned int i;
+
+	for (i = 0; i < a->axis.count && from < until; i++, from = to) {
+		to += a->axis.width;
+		to = to < until ? to : until;
+		it->depth_known[i] = spans_outside(&a->known.hidden, from, to);
+		it->known_ns += it->depth_known[i];
+	}
+}
+
 void queue_end(struct analysis *a)
 {
 	struct cpu_state *cpu;
@@ -171,6 +185,6 @@ void queue_end(struct analysis *a)
 		if (until < a->total.end && until < cpu->queue_changed_at)
 			until = cpu->queue_changed_at;
 		empty_queue(a, cpu, until);
-		cpu->it.known_ns = spans_outside(&a->known.hidden, a->total.begin, until);
+		sum_known(a, &cpu->it, until);
 	}
 }

@@ -56,6 +56,7 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 {
 	const struct analysis_cpu *cpu;
 	unsigned int i, bucket;
+	uint64_t known;
 
 	cpu_columns(m, what == DEEPEST ? REPORT_COUNT : REPORT_NS);
 	for (bucket = 0; bucket < analysis_axis(m->a)->count; bucket++) {
@@ -64,7 +65,8 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 			if (!cpu_wanted(m, i))
 				continue;
 			cpu = analysis_cpu(m->a, i);
-			if (what == BUSY && !cpu->known[bucket])
+			known = what == BUSY ? cpu->known[bucket] : cpu->depth_known[bucket];
+			if (!known)
 				report_unknown(m->report, m->section);
 			else
 				number(m, what == BUSY ? cpu->busy[bucket] :
@@ -212,7 +214,7 @@ static void section_tasks(struct report_builder *m)
 	COLUMNS(m, list);
 	if (!needs(m, "CPU time of tasks", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
 		return;
-	if (!analysis_has(m->a, ANALYSIS_WAKING) && !analysis_has(m->a, ANALYSIS_WAKEUP))
+	if (analysis_lacks(m->a, ANALYSIS_WAKING) && analysis_lacks(m->a, ANALYSIS_WAKEUP))
 		remark(m, "There is no sched_waking or sched_wakeup in this trace: waits need -e sched:sched_waking,sched:sched_wakeup.");
 	if (analysis_total(m->a)->known_ns < span(m))
 		remark(m, "The share of a task is of the time in which the trace tells what ran on each CPU: known in the summary. A CPU of which the trace tells nothing is left out of this.");
@@ -226,6 +228,17 @@ static void section_tasks(struct report_builder *m)
 	for (i = 0; i < count; i++)
 		task_row(m, tasks[i]);
 	free(tasks);
+}
+
+/* True if the trace tells of a CPU what ran there at that time */
+static bool is_known(const struct report_builder *m, unsigned int bucket)
+{
+	unsigned int i;
+
+	for (i = 0; i < analysis_nr_cpus(m->a); i++)
+		if (cpu_wanted(m, i) && analysis_cpu(m->a, i)->known[bucket])
+			return true;
+	return false;
 }
 
 static void section_tasks_time(struct report_builder *m)
@@ -255,8 +268,10 @@ static void section_tasks_time(struct report_builder *m)
 	for (bucket = 0; bucket < analysis_axis(m->a)->count; bucket++) {
 		series_time(m, bucket);
 		for (i = 0; i < count; i++) {
-			task = tasks[i];
-			number(m, analysis_task_series(task, bucket));
+			if (is_known(m, bucket))
+				number(m, analysis_task_series(tasks[i], bucket));
+			else
+				report_unknown(m->report, m->section);
 		}
 	}
 	free(tasks);
@@ -301,7 +316,7 @@ static void section_queue(struct report_builder *m)
 	if (!needs_queue(m))
 		return;
 	remark(m, "These are lower limits: tasks that waited before the first event are not known.");
-	if (!analysis_has(m->a, ANALYSIS_MIGRATE))
+	if (analysis_lacks(m->a, ANALYSIS_MIGRATE))
 		remark(m, "There is no sched_migrate_task in this trace: a task that moved to another CPU while it waited counts on the CPU for which it was woken.");
 	if (analysis_total(m->a)->losses)
 		remark(m, "While events of any CPU are missing no task is known to wait: that time is not in these figures, and counting restarts after it.");

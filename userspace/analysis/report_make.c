@@ -133,21 +133,6 @@ static uint64_t kept_out(const struct report_builder *m, enum analysis_need need
 	return sum;
 }
 
-/* True if the event was selected at some time, according to the trace */
-static bool is_recorded(const struct report_builder *m, enum analysis_need need)
-{
-	unsigned int change, i;
-	uint64_t ticks;
-
-	for (change = 0; !tb_trace_selection(m->trace, change, &ticks); change++)
-		for (i = 0; i < tb_trace_formats(m->trace); i++)
-			if (is_of(tb_trace_format_at(m->trace, i), need) &&
-			    tb_trace_selects(m->trace, change,
-					     tb_trace_format_at(m->trace, i)->id) > 0)
-				return true;
-	return false;
-}
-
 bool needs(struct report_builder *m, const char *what, ...)
 {
 	enum analysis_need need;
@@ -165,7 +150,7 @@ bool needs(struct report_builder *m, const char *what, ...)
 			continue;
 		if (analysis_of_events(m->a))
 			remark(m, "No %s is among the chosen events (-e).", events[need].name);
-		else if (is_recorded(m, need))
+		else if (!analysis_lacks(m->a, need))
 			remark(m, "%s was recorded, and did not occur.", events[need].name);
 		else
 			remark(m, "There is no %s in this trace: %s needs -e %s:%s.",

@@ -26,6 +26,10 @@ INSTEAD = 8
 MOST = 2 ** 63 - 1      # the largest number in a report
 
 
+def if_known(values, known):
+    return [value if told else None for value, told in zip(values, known)]
+
+
 # ---- comparing ----
 
 class Compare:
@@ -128,10 +132,9 @@ class Compare:
             rows.append([n, busy, share, idle, unknown,
                          cpu.switches, cpu.irq, cpu.softirq])
         self.rows("cpu", rows)
-        self.series("cpu-time", [
-            [busy if known else None for busy, known in zip(self.axis.spread(self.c.cpus[n].busy),
-                                                            self.axis.spread(self.c.cpus[n].ran))]
-            for n in cpus])
+        self.ran_at = {n: self.axis.spread(self.c.cpus[n].ran) for n in cpus}
+        self.series("cpu-time", [if_known(self.axis.spread(self.c.cpus[n].busy), self.ran_at[n])
+                                 for n in cpus])
 
     def tasks(self):
         rows = []
@@ -161,7 +164,8 @@ class Compare:
         section = self.sections["tasks-time"]
         have = {(column["title"].rsplit("/", 1)[1], tuple(r[i] for r in section["rows"]))
                 for i, column in enumerate(section["columns"]) if i}
-        want = {(str(t.tid), tuple(self.axis.spread(t.spans))) for t in ran}
+        known = [any(column) for column in zip(*self.ran_at.values())]
+        want = {(str(t.tid), tuple(if_known(self.axis.spread(t.spans), known))) for t in ran}
         self.same("tasks-time: not in the events", have - want, set())
         self.same("tasks-time: tasks", max(0, len(section["columns"]) - 1), min(20, len(ran)))
 
@@ -236,8 +240,10 @@ class Compare:
             most = max([d for _, d in q.steps[n]] + [0])
             self.same(f"runqueue: mean of CPU {n}", waiting <= most * q.known[n], True)
         self.rows("runqueue", rows)
-        self.series("runqueue-time", [self.axis.spread(q.spans[n]) for n in cpus])
-        self.series("runqueue-most", [q.most(n, self.axis) for n in cpus])
+        known = {n: q.known_over(n, self.axis) for n in cpus}
+        self.series("runqueue-time", [if_known(self.axis.spread(q.spans[n]), known[n])
+                                      for n in cpus])
+        self.series("runqueue-most", [if_known(q.most(n, self.axis), known[n]) for n in cpus])
 
     def handlers(self):
         for kind, events in (("irq", ["irq:irq_handler_entry", "irq:irq_handler_exit"]),

@@ -598,7 +598,14 @@ class Queues:
             until = {n: max(cpu.last, self.told[n]) for n, cpu in check.cpus.items()}
         for tid, (cpu, _) in list(self.queued.items()):
             self.leave(tid, until.get(cpu, check.end), True)
+        self.until = until
         self.known = {n: check.gaps.outside(check.begin, until[n]) for n in until}
+
+    def known_over(self, cpu, axis):
+        """For each bucket: how long the queue is known."""
+        return [self.check.gaps.outside(max(time, self.check.begin),
+                                        min(time + axis.width, self.until[cpu]))
+                for time in axis.times()]
 
     def enter(self, tid, cpu, now):
         self.queued[tid] = (cpu, now)

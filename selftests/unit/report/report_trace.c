@@ -18,6 +18,7 @@
  *   report_trace half FILE        two tasks take turns, 60 to 40; half of the events is lost
  *   report_trace unselected FILE  the same; switches are not recorded for a third of the time
  *   report_trace deselected FILE  a CPU has no events for long when the selection changes
+ *   report_trace silent FILE      of the selected events only switches occur
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
  *   report_trace moved FILE       both CPUs have a gap; the gap that begins first ends last
  *   report_trace fences FILE      waits that Perfetto draws, with and without an end
@@ -185,6 +186,16 @@ static void deselected(void)
 	change(0, 20 * MS, 0, 0, 200);
 	change(0, 2000 * MS, 200, 1, 400);
 	wake(0, 4010 * MS, 400, 300, 1);
+}
+
+static void silent(void)
+{
+	static const unsigned int all[] = { FX_SWITCH, EV_WAKING, EV_IRQ, EV_IRQ_EXIT, 0 };
+
+	fx_select(&fx, 2 * MS, all);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 20 * MS, 0, 0, 200);
+	change(0, 2000 * MS, 200, 0, 0);
 }
 
 /* A snapshot at 4 s: CPU 1 has recorded nothing after its block, unless @flags say that it has */
@@ -649,7 +660,8 @@ int main(int argc, char **argv)
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "held", held, true }, { "moved", moved, true },
-		{ "deselected", deselected, false }, { "fences", fences, true },
+		{ "deselected", deselected, false }, { "silent", silent, false },
+		{ "fences", fences, true },
 		{ "waiting", waiting, true }, { "behind", behind, false },
 		{ "crowd", crowd, true }, { "successor", successor, true },
 	};

@@ -288,6 +288,13 @@ result $? "the report names missing events, and the options that record them"
 	notes deselected.tbuf "irq_handler_entry was recorded, and did not occur." &&
 	notes deselected.tbuf "There is no irq_handler_exit in this trace: irq time needs -e"
 result $? "the report does not ask for events that did not occur"
+"$REPORT_TRACE" silent silent.tbuf &&
+	! notes silent.tbuf "waits need -e" &&
+	"$TRACEBUF" report --width 1000 -e sched_switch silent.tbuf | grep -q "waits need -e" &&
+	"$TRACEBUF" diff --width 1000 silent.tbuf silent.tbuf >text 2>said &&
+	grep -q "B cannot be compared: irq_handler_entry,irq_handler_exit were recorded, and did not all occur" text &&
+	grep -q "B cannot be compared: record it with -e softirq_entry" text
+result $? "nor does diff, nor the table of tasks"
 
 "$TRACEBUF" diff "$golden/kernel.tbuf" "$golden/user.tbuf" >text 2>said &&
 	grep -q 'B cannot be compared: record it with -e raw_syscalls' text
@@ -421,6 +428,9 @@ wrong()
 	sed 's/^/# /' said
 	return 1
 }
+
+[ "$("$TRACEBUF" report --section summary --section events "$golden/kernel.tbuf" | grep -c '\[.*\]$')" = 2 ]
+result $? "sections that the user chooses"
 
 wrong 2 "there is no section 'latenzy'; did you mean latency?" report --section latenzy "$golden/kernel.tbuf" &&
 	wrong 2 "there is no command 'rec'; did you mean record or recover?" rec &&

@@ -385,6 +385,9 @@ row = json.load(open("out"))[0]
 said = re.search(r"kernel.tbuf: (\d+) events are missing in (\d+) gaps", open("said").read())
 assert [int(n) for n in said.groups()] == [row["n"], row["gaps"]], (said, row)' || ok=1
 query renamed.tbuf cpu && [ ! -s said ] || ok=1
+"$REPORT_TRACE" killed killed.tbuf && query killed.tbuf cpus &&
+	grep -q "what 1 CPU did after the last event is unknown" said || ok=1
+query --to 2 killed.tbuf cpus && grep -q "counts as a whole" said || ok=1
 result $ok "an answer from a part of the events says so first"
 
 # ---- errors ----

@@ -189,6 +189,9 @@ static int check_named(struct query *query, const struct job *job)
 	if (named && query_lacks(query, named->needs, text, sizeof(text)))
 		return complain("%s has no %s recorded, which the question '%s' needs",
 				job->file, text, named->name);
+	if (named && !strcmp(named->needs, "run_slices") &&
+	    (job->selection.from.given || job->selection.to.given))
+		note("a run that begins in the chosen time counts as a whole; 'tracebuf report' counts only its part in that time");
 	return EXIT_FINE;
 }
 
@@ -211,10 +214,25 @@ static int show_schema(struct query *query, const struct job *job)
 			job->file, job->sql);
 }
 
+/* Number of CPUs of which the file has events to an earlier time than of others */
+static unsigned int ends_early(const struct spans *missing)
+{
+	uint64_t last = 0;
+	unsigned int i, count = 0;
+
+	for (i = 0; i < missing->nr_cpus; i++)
+		if (missing->cpus[i].any && missing->cpus[i].end > last)
+			last = missing->cpus[i].end;
+	for (i = 0; i < missing->nr_cpus; i++)
+		count += missing->cpus[i].any && missing->cpus[i].end < last;
+	return count;
+}
+
 /* Warn before the answer if the trace misses events; EXIT_* */
 static int say_missing(struct query *query, const struct job *job)
 {
 	const struct spans *missing = &query->missing;
+	unsigned int early;
 
 	if (query_missing(query))
 		return complain("%s: out of memory", job->file);
@@ -223,6 +241,10 @@ static int say_missing(struct query *query, const struct job *job)
 		     job->file, (unsigned long long)missing->lost,
 		     missing->lost == 1 ? " is" : "s are", missing->nr_own,
 		     plural(missing->nr_own));
+	early = ends_early(missing);
+	if (early)
+		note("%s: it ends before the recording: what %u CPU%s did after the last event is unknown, and in no row",
+		     job->file, early, plural(early));
 	return EXIT_FINE;
 }
 
