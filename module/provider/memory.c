@@ -11,9 +11,13 @@
 
 #include "provider.h"
 
-/* records that stop appends: the clock, lost records of threads, the totals of each ring */
+/*
+ * Records that stop appends: the clock, lost records of threads, one that says that counts of
+ * suppressed events were lost, the totals of each ring
+ */
 #define TB_STOP_BYTES	(sizeof(struct tb_clock_sync) + TB_ELEMENT_SIZE * 2 + \
 			 sizeof(struct tb_threads_lost) + TB_ELEMENT_SIZE * 2 + \
+			 sizeof(struct tb_suppressed) + TB_ELEMENT_SIZE * 2 + \
 			 nr_cpu_ids * (sizeof(struct tb_totals) + TB_ELEMENT_SIZE * 2))
 
 u32 tb_memory_percent = 50;

@@ -390,11 +390,13 @@ void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu)
 		p->durable_lost++;
 }
 
-static void tb_state_write_suppressed(struct tb_provider *p)
+/* If a record does not fit, the last one has no counts: readers then take none as known. */
+static int tb_state_write_suppressed(struct tb_provider *p)
 {
 	struct tb_suppressed sum;
 	/* read it once: events may be added meanwhile */
 	u32 index, count = tb_events_count();
+	bool lost = false;
 
 	lockdep_assert_held(&p->read_lock);
 	for (index = 0; index <= count; index++) {
@@ -404,8 +406,12 @@ static void tb_state_write_suppressed(struct tb_provider *p)
 		if ((sum.filtered || sum.sampled || sum.limited || sum.vetoed || sum.nested) &&
 		    tb_durable_add(p, tb_clock_read(p->clock.raw), TB_EV_SUPPRESSED, &sum,
 				   sizeof(sum)))
-			p->durable_lost++;
+			lost = true;
 	}
+	if (!lost)
+		return 0;
+	memset(&sum, 0, sizeof(sum));
+	return tb_durable_append(&p->durable, TB_EV_SUPPRESSED, &sum, sizeof(sum), true);
 }
 
 /**
@@ -437,8 +443,9 @@ int tb_state_complete(struct tb_provider *p)
 		err = tb_state_write(p, false);
 	}
 	if (!err && p->state == TB_STATE_STOPPED) {
-		tb_state_write_suppressed(p);
-		err = tb_state_write_totals(p);
+		err = tb_state_write_suppressed(p);
+		if (!err)
+			err = tb_state_write_totals(p);
 	}
 	tb_durable_seal(&p->durable);
 	return err;
@@ -488,7 +495,7 @@ void tb_state_write_end(struct tb_provider *p)
 	p->end_time = sync.clock;
 	/* cannot fail: the buffer keeps a reserve for these and for the totals */
 	WARN_ON_ONCE(tb_state_write_threads_lost(p, true));
-	tb_state_write_suppressed(p);
+	WARN_ON_ONCE(tb_state_write_suppressed(p));
 	WARN_ON_ONCE(tb_state_write_totals(p));
 	tb_durable_seal(&p->durable);
 }

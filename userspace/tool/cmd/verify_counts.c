@@ -145,8 +145,11 @@ static void summary_suppressed(const struct verify *verify)
 
 	list = tb_trace_suppressed(verify->trace, &count);
 	for (i = 0; i < count; i++) {
-		if (!suppressed_total(&list[i]))
+		if (!suppressed_total(&list[i])) {
+			if (!list[i].id)
+				printf("not recorded, as asked for: not all counts are known\n");
 			continue;
+		}
 		suppressed_text(&list[i], text, sizeof(text));
 		format = tb_trace_format(verify->trace, (uint16_t)list[i].id);
 		if (!format)	/* described in its compact form only */
