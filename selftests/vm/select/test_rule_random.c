@@ -36,7 +36,7 @@ static uint64_t seed_of_this_run(void)
 
 static uint32_t runs(void)
 {
-	return getenv("RULE_RUNS") ? strtoul(getenv("RULE_RUNS"), NULL, 0) : 3000;
+	return getenv("RULE_RUNS") ? strtoul(getenv("RULE_RUNS"), NULL, 0) : 1500;
 }
 
 static void random_number(const struct event *e, struct tb_test *t)
