@@ -464,8 +464,9 @@ for command in sys.argv[2:]:
         print(f"{command}: {usage.ru_maxrss} KiB")
         sys.exit(1)
 END
+# the end of a file's name is a name for its format, too
 set --
-for format in perfetto fxt json jsonl csv; do
+for format in pftrace fxt json jsonl csv; do
 	set -- "$@" "export -q --format $format -o big.out big.tbuf"
 done
 python3 -B resident.py "$TRACEBUF" "$@" "print big.tbuf" "verify big.tbuf" "report big.tbuf" \

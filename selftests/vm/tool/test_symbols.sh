@@ -42,14 +42,17 @@ flight()
 # Without stacks
 timers()
 {
-	tracebuf record -q -e timer -o timers.tbuf -- sleep 0.3
+	tracebuf record -q -e timer,workqueue -o timers.tbuf -- sleep 0.3
 }
 
 functions()
 {
 	tracebuf print -e hrtimer_expire_entry timers.tbuf >said || return
 	head -n 3 said
-	grep -q 'function=hrtimer_wakeup ' said && ! grep -q 'function=0x' said
+	grep -q 'function=hrtimer_wakeup ' said && ! grep -q 'function=0x' said || return
+	tracebuf print -e workqueue timers.tbuf >said || return
+	head -n 3 said
+	grep -q 'function=[a-z]' said && ! grep -q 'function=0x' said
 }
 
 # all FILE COMM: each stack of COMM is the known one
@@ -123,5 +126,5 @@ judge "a program without its file has offsets" gone
 judge "a file by its build ID" debug_dir
 judge "a file of another build gives no names" other_build
 judge "every export" every_form
-judge "functions of timers" functions
+judge "functions of timers and work" functions
 finish

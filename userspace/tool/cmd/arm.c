@@ -224,9 +224,8 @@ static int arm_go(struct arm *arm)
 					      (unsigned int)arm->compiled.count, &bad);
 		if (result < 0)
 			return arm_failed(arm, result, bad);
-		if (!arm->taken)
-			note("armed, waiting for %d event%s", result,
-			     result == 1 ? "" : "s");
+		note("armed%s, waiting for %d event%s", arm->taken ? " again" : "", result,
+		     result == 1 ? "" : "s");
 		status = arm_once(arm, &ended);
 		tb_device_disarm(arm->device);
 	}
