@@ -6,11 +6,6 @@
  * tb_provider.live, then record.  A stop clears `live`, then waits until each CPU has had
  * preemption on.  All other functions run in process context; recording/ takes the locks.
  */
-#include <linux/err.h>
-#include <linux/export.h>
-#include <linux/string.h>
-#include <linux/tracebuf.h>
-
 #include "probe/probe.h"
 #include "provider/list.h"
 #include "recording/recording.h"

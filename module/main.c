@@ -7,19 +7,15 @@
  *
  * Callers: the kernel's module loader, in process context.  Takes no lock of its own.
  */
-#include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "events/catalog.h"
 #include "crash/panic.h"
 #include "crash/previous_boot.h"
 #include "devices/tracebuf.h"
-#include "machine/reserved.h"
 #include "probe/pending.h"
 #include "programs/channel.h"
-#include "programs/channels.h"
 #include "recording/recording.h"
 #include "recording/registry.h"
 #include "recording/sleep.h"

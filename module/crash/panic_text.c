@@ -8,8 +8,6 @@
  * Callers: panic.c, in any context, NMI included, without locks.
  */
 #include <linux/kallsyms.h>
-#include <linux/kernel.h>
-#include <linux/string.h>
 #include <uapi/linux/tracebuf_producer.h>
 
 #include "block_walk.h"

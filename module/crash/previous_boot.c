@@ -11,12 +11,9 @@
  * Callers: module init.  Locks: tb_provider.lock and read_lock of "previous".
  */
 #include <linux/cpu.h>
-#include <linux/cpumask.h>
-#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/string.h>
 
 #include "recording/recording.h"
 #include "block_walk.h"

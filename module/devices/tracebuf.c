@@ -9,7 +9,6 @@
  * removed.
  */
 #include <linux/capability.h>
-#include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
@@ -19,11 +18,8 @@
 
 #include "copy_argument.h"
 #include "machine/compat.h"
-#include "programs/channels.h"
 #include "provider/list.h"
-#include "provider/provider.h"
 #include "reader/save_channel.h"
-#include "reader/session.h"
 #include "recording/recording.h"
 #include "recording/registry.h"
 #include "select/arm.h"

@@ -13,14 +13,12 @@
 #include <linux/fs.h>
 #include <linux/log2.h>
 #include <linux/miscdevice.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
 #include "copy_argument.h"

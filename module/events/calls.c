@@ -11,10 +11,7 @@
  *
  * Tracepoints call the probes in process context, with preemption off, without locks.
  */
-#include <linux/compat.h>
 #include <linux/nospec.h>
-#include <linux/sched.h>
-#include <linux/stddef.h>
 #include <linux/trace_events.h>
 #include <linux/uaccess.h>
 #include <asm/syscall.h>

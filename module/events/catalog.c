@@ -9,19 +9,14 @@
  * lock.  Definitions and tracepoints may go: read a definition only between tb_events_read_lock()
  * and tb_events_read_unlock(); only functions that attach probes use the tracepoint.
  */
-#include <linux/errno.h>
 #include <linux/glob.h>
 #include <linux/hashtable.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
-#include <linux/string.h>
 #include <linux/stringhash.h>
-#include <linux/tracepoint.h>
 
-#include "../machine/contiguous.h"
 #include "../machine/compat.h"
 #include "../provider/provider.h"
 #include "catalog.h"

@@ -10,7 +10,6 @@
  * Tracepoints call the probes in the context of the event, NMI included, without locks.
  */
 #include <linux/interrupt.h>
-#include <linux/sched.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
 #include <trace/events/syscalls.h>

@@ -9,8 +9,6 @@
  * Callers: catalog.c and select/, in process context, without locks, while the definition is valid.
  */
 #include <linux/ctype.h>
-#include <linux/kernel.h>
-#include <linux/string.h>
 
 #include "../provider/durable.h"
 #include "catalog.h"

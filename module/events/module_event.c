@@ -10,17 +10,12 @@
  * Recording runs in any context, NMI included, with preemption off, without locks.  catalog.c
  * attaches probes in process context, under tb_source_lock.
  */
-#include <linux/export.h>
 #include <linux/jump_label.h>
-#include <linux/minmax.h>
-#include <linux/mutex.h>
-#include <linux/string.h>
 #include <linux/tracebuf_event.h>
 
 #include "unit.h"
 #include "machine/pointer_list.h"
 #include "module_event.h"
-#include "probe/pending.h"
 #include "probe/probe.h"
 
 /* distance from the address that tb_probe_begin() returns to the payload */

@@ -5,12 +5,8 @@
  *
  * Callers: other modules, in process context.  Takes no lock of its own.
  */
-#include <linux/errno.h>
-#include <linux/export.h>
-#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/tracebuf_event.h>
 
 #include "catalog.h"

@@ -16,14 +16,12 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
-#include <linux/string.h>
 #ifdef CONFIG_CGROUPS
 #include <trace/events/cgroup.h>
 #endif
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
-#include "../machine/compat.h"
 #include "probe/probe.h"
 #include "catalog.h"
 

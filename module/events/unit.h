@@ -11,7 +11,6 @@
 #define TB_EVENTS_UNIT_H
 
 #include <linux/init.h>
-#include <linux/list.h>
 
 #include "probe/event.h"
 

@@ -5,16 +5,10 @@
  * context.  Takes no lock.  Callers: ring/, provider/, probe/, select/, recording/, crash/.
  */
 #include <linux/cpumask.h>
-#include <linux/errno.h>
-#include <linux/export.h>
 #include <linux/irqflags.h>
-#include <linux/ktime.h>
 #include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
-#include <linux/printk.h>
-#include <linux/string.h>
 #if defined(CONFIG_X86)
 #include <asm/cpufeature.h>
 #include <asm/tsc.h>

@@ -7,9 +7,6 @@
  * share one.  Process context.  No lock: the caller serialises changes of a row.  Callers:
  * provider/, programs/, reader/, devices/.
  */
-#include <linux/gfp.h>
-#include <linux/mm.h>
-#include <linux/printk.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 

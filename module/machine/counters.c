@@ -12,13 +12,10 @@
  */
 #include <linux/cpumask.h>
 #include <linux/cpu.h>
-#include <linux/err.h>
 #include <linux/hardirq.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "compat.h"
 #include "contiguous.h"

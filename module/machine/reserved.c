@@ -15,11 +15,9 @@
 #include <linux/ctype.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
-#include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
-#include <linux/string.h>
 #ifdef TB_HAVE_FIRMWARE_MAP
 #include <asm/e820/api.h>
 #endif

@@ -8,13 +8,11 @@
  * cannot detect that.
  */
 #include <linux/kallsyms.h>
-#include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
-#include <linux/string.h>
 #include <linux/tracepoint-defs.h>
 #include <linux/uaccess.h>
 #include <asm/ptrace.h>

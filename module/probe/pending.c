@@ -10,20 +10,14 @@
  * Probes call this in any context, NMI included, without a lock.  The functions at the end run in
  * process context, for select/, recording/ and main.c; tb_pending_lock protects the allocation.
  */
-#include <linux/percpu.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
-#include "probe/event.h"
 #include "filter.h"
-#include "machine/stack.h"
 #include "pending.h"
 #include "probe.h"
 #include "ring/hooks.h"
 #include "rule.h"
 #include "thread_set.h"
-#include "trigger.h"
 #include "veto.h"
 
 /* process, softirq, interrupt, NMI */

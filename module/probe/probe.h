@@ -10,15 +10,11 @@
 
 #include <linux/err.h>
 #include <linux/kernel.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/sched.h>
 
-#include "probe/event.h"
 #include "machine/compat.h"
 #include "pending.h"
 #include "provider/provider.h"
-#include "ring/ring.h"
 
 /* tells the compiler that @p is not NULL */
 #define tb_not_null(p)							\

@@ -9,13 +9,10 @@
  *
  * Caller: select/rule.c, in process context.  The probes run in process context, too.  No lock.
  */
-#include <linux/errno.h>
 #include <linux/pid.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/tracepoint.h>
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 

@@ -10,12 +10,6 @@
  * tb_trigger_fire() runs in any context, NMI included; init and sync in process context, for
  * recording/.  No lock.
  */
-#include <linux/cpumask.h>
-#include <linux/ktime.h>
-#include <linux/string.h>
-
-#include "machine/compat.h"
-#include "provider/provider.h"
 #include "provider/wake.h"
 #include "probe.h"
 #include "trigger.h"

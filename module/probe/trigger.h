@@ -6,8 +6,6 @@
 #define TB_PROBE_TRIGGER_H
 
 #include <linux/irq_work.h>
-#include <linux/tracebuf.h>
-#include <linux/types.h>
 #include <linux/workqueue.h>
 
 #include "probe/event.h"

@@ -6,8 +6,6 @@
  * context, NMI included, with preemption off.  Takes no lock.
  */
 #include <linux/bits.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 
 #include "machine/pointer_list.h"
 #include "veto.h"

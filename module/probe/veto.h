@@ -6,7 +6,6 @@
 #define TB_PROBE_VETO_H
 
 #include <linux/rcupdate.h>
-#include <linux/tracebuf.h>
 
 #include "probe/event.h"
 

@@ -10,13 +10,10 @@
  * Callers: channels.c, in process context, under tb_channels_lock.
  */
 #include <linux/ctype.h>
-#include <linux/errno.h>
 #include <linux/glob.h>
 #include <linux/sched.h>
-#include <linux/string.h>
 
 #include "channel.h"
-#include "channels.h"
 #include "provider/provider.h"
 
 static bool tb_category_wanted(const struct tb_channels *in, const char *name)

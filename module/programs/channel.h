@@ -10,7 +10,6 @@
 #define TB_PROGRAMS_CHANNEL_H
 
 #include <linux/list.h>
-#include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/tracebuf_producer.h>

@@ -10,21 +10,13 @@
  * Locks: tb_channels_lock, under tb_provider.lock; tb_channel.lock under it (channel.h).
  */
 #include <linux/capability.h>
-#include <linux/errno.h>
 #include <linux/jiffies.h>
-#include <linux/list.h>
 #include <linux/math64.h>
-#include <linux/mutex.h>
-#include <linux/percpu.h>
 #include <linux/sched/signal.h>
-#include <linux/string.h>
-#include <linux/uidgid.h>
-#include <linux/wait.h>
 
 #include "channel.h"
 #include "channels.h"
 #include "provider/list.h"
-#include "provider/provider.h"
 
 /* default quota of each ring */
 #define TB_QUOTA_SECONDS	10	/* seconds in which programs may fill the ring */

@@ -7,14 +7,9 @@
  * Callers: devices/tracebuf_producer.c and channels.c, in process context; tb_piece_record() may
  * also run in an interrupt.  Locks: tb_channel.lock.
  */
-#include <linux/errno.h>
-#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/nospec.h>
-#include <linux/percpu.h>
-#include <linux/sched.h>
 #include <linux/sort.h>
-#include <linux/string.h>
 
 #include "channel.h"
 #include "probe/probe.h"

@@ -10,18 +10,11 @@
  * reader that finds no new durable block, and acquires rolling blocks under the same lock, has all
  * records that describe them.
  */
-#include <linux/errno.h>
-#include <linux/gfp.h>
-#include <linux/log2.h>
-#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "durable.h"
-#include "machine/clock.h"
-#include "machine/contiguous.h"
 #include "provider.h"
 
 /* The lock of the provider that the buffer is a part of. */

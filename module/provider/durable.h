@@ -5,9 +5,7 @@
 #ifndef TB_PROVIDER_DURABLE_H
 #define TB_PROVIDER_DURABLE_H
 
-#include <linux/mm.h>
 #include <linux/tracebuf.h>
-#include <linux/types.h>
 
 #include "machine/reserved.h"
 

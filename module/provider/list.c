@@ -9,10 +9,7 @@
  * Callers: all rooms above events/, in process context.  Functions take tb_providers_lock, except
  * tb_providers_last(), and tb_providers_look(), which runs in any context under RCU.
  */
-#include <linux/list.h>
 #include <linux/rculist.h>
-#include <linux/string.h>
-#include <linux/wait.h>
 
 #include "list.h"
 

@@ -6,7 +6,6 @@
  * they allocate or free.  Takes tb_provider.map_lock to change what a mapping shows (mmap.c).
  */
 #include <linux/math64.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "provider.h"

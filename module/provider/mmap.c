@@ -8,8 +8,6 @@
  * Callers: devices/tracebuf.c and the kernel's memory management, in process context, under the
  * mmap lock.  Takes tb_provider.map_lock.
  */
-#include <linux/mm.h>
-
 #include "machine/compat.h"
 #include "provider.h"
 

@@ -10,13 +10,8 @@
 #define TB_PROVIDER_PROVIDER_H
 
 #include <linux/cpumask.h>
-#include <linux/irq_work.h>
 #include <linux/kref.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/tracebuf.h>
 #include <linux/wait.h>
-#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "durable.h"

@@ -8,8 +8,6 @@
  * that all contexts write only go forward.  recording/ and memory.c call tb_header_*() in process
  * context under tb_provider.read_lock.
  */
-#include <linux/string.h>
-
 #include "provider.h"
 #include "ring/hooks.h"
 #include "ring_header.h"

@@ -9,7 +9,6 @@
  * as in the rings.  Then it fills in the slot that it won, and sets `turn`.  Threads come and go
  * far less often than events are recorded, so a locked instruction does no harm here.
  */
-#include <linux/errno.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/slab.h>

@@ -10,7 +10,6 @@
  * recording/ and reader/ in process context.
  */
 #include <linux/sched/signal.h>
-#include <linux/wait.h>
 
 #include "machine/compat.h"
 #include "provider.h"

@@ -7,13 +7,11 @@
  * cpus_read_lock, to flush rings, and before both the locks of programs/, to scrape.
  */
 #include <linux/cpu.h>
-#include <linux/log2.h>
 #include <linux/nospec.h>
 
 #include "provider/wake.h"
 #include "recording/recording.h"
 #include "save_channel.h"
-#include "session.h"
 #include "snapshot.h"
 
 /* ---- blocks to acquire -------------------------------------------------- */

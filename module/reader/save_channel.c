@@ -12,10 +12,8 @@
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpu.h>
-#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
-#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 

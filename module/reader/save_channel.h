@@ -6,8 +6,6 @@
 #ifndef TB_READER_SAVE_CHANNEL_H
 #define TB_READER_SAVE_CHANNEL_H
 
-#include <linux/cpumask.h>
-
 #include "session.h"
 
 struct tb_save_channel;

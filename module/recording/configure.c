@@ -6,14 +6,11 @@
  * Locks: tb_provider.lock to configure, start and stop; tb_provider.read_lock to query.
  */
 #include <linux/cpu.h>
-#include <linux/log2.h>
-#include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "events/catalog.h"
 #include "probe/pending.h"
-#include "provider/provider.h"
 #include "provider/wake.h"
 #include "recording.h"
 #include "select/rule.h"

@@ -12,9 +12,7 @@
 #include <linux/smp.h>
 
 #include "events/catalog.h"
-#include "machine/compat.h"
 #include "probe/probe.h"
-#include "provider/provider.h"
 #include "provider/retention.h"
 #include "provider/wake.h"
 #include "select/arm.h"

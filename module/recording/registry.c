@@ -11,9 +11,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/ctype.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
-#include "programs/channels.h"
 #include "provider/list.h"
 #include "recording.h"
 #include "registry.h"

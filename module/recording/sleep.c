@@ -15,9 +15,7 @@
 #include <linux/suspend.h>
 
 #include "machine/compat.h"
-#include "machine/reserved.h"
 #include "provider/list.h"
-#include "provider/provider.h"
 #include "provider/retention.h"
 #include "provider/wake.h"
 #include "recording.h"

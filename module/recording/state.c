@@ -11,14 +11,12 @@
  * tb_provider.read_lock; tb_state_work() takes it.
  */
 #include <linux/jiffies.h>
-#include <linux/mm.h>
 #include <linux/once.h>
 #include <linux/random.h>
 #include <linux/threads.h>
 #include <linux/utsname.h>
 
 #include "events/catalog.h"
-#include "provider/provider.h"
 #include "provider/retention.h"
 #include "provider/wake.h"
 #include "select/rule.h"

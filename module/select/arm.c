@@ -5,14 +5,11 @@
  * Callers: the ioctls of devices/tracebuf.c, reader/, recording.c and select.c, in process context.
  * Locks: tb_provider.lock; tb_provider.read_lock for queries.
  */
-#include <linux/err.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "events/catalog.h"
 #include "machine/compat.h"
 #include "probe/pending.h"
-#include "probe/trigger.h"
 #include "provider/provider.h"
 #include "arm.h"
 #include "rule.h"

@@ -7,18 +7,11 @@
  * Callers: other modules, the catalog of events, in process context.  Locks: tb_handler_lock, under
  * it tb_provider.lock.
  */
-#include <linux/err.h>
-#include <linux/export.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "events/catalog.h"
 #include "handler.h"
 #include "machine/compat.h"
-#include "machine/contiguous.h"
 #include "machine/pointer_list.h"
 #include "probe/pending.h"
 #include "probe/veto.h"

@@ -8,9 +8,7 @@
  * Callers: ioctls of devices/tracebuf.c, arm.c, select.c, recording/, in process context.
  * Locks: tb_provider.lock; this file reads user memory outside it.
  */
-#include <linux/err.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "events/catalog.h"
 #include "machine/compat.h"
@@ -18,7 +16,6 @@
 #include "probe/pending.h"
 #include "probe/thread_set.h"
 #include "probe/veto.h"
-#include "provider/provider.h"
 #include "provider/retention.h"
 #include "rule.h"
 #include "select.h"

@@ -6,8 +6,6 @@
 #ifndef TB_SELECT_RULE_H
 #define TB_SELECT_RULE_H
 
-#include <linux/tracebuf.h>
-
 #include "probe/rule.h"
 
 struct tb_probe;

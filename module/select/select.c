@@ -9,7 +9,6 @@
  * Callers: ioctls of devices/, main.c, recording/ and events/, in process context.
  * Locks: tb_provider.lock; under it read_lock, for the durable buffer and the moment.
  */
-#include <linux/err.h>
 #include <linux/slab.h>
 
 #include "events/catalog.h"

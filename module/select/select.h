@@ -6,7 +6,6 @@
 #ifndef TB_SELECT_SELECT_H
 #define TB_SELECT_SELECT_H
 
-#include "probe/event.h"
 #include "provider/provider.h"
 
 /* Return true if a probe records at @moment.  The caller holds lock or read_lock. */
