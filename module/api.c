@@ -7,9 +7,7 @@
  * preemption on.  All other functions run in process context; recording/ takes the locks.
  */
 #include "probe/probe.h"
-#include "provider/list.h"
 #include "recording/recording.h"
-#include "recording/registry.h"
 
 /**
  * tracebuf_get() - find a provider by its name

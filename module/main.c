@@ -12,14 +12,10 @@
 
 #include "events/catalog.h"
 #include "crash/panic.h"
-#include "crash/previous_boot.h"
 #include "devices/tracebuf.h"
 #include "probe/pending.h"
 #include "programs/channel.h"
 #include "recording/recording.h"
-#include "recording/registry.h"
-#include "recording/sleep.h"
-#include "select/handler.h"
 #include "select/select.h"
 
 static char *events;

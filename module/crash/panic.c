@@ -21,7 +21,7 @@
 
 #include "block_walk.h"
 #include "panic.h"
-#include "provider/list.h"
+#include "provider/provider.h"
 
 #define TB_PANIC_MAX	10000	/* limit of the events to print of each CPU */
 /* before the notifiers that report to a hypervisor: it may stop the machine at once */

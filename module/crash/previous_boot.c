@@ -17,9 +17,7 @@
 
 #include "recording/recording.h"
 #include "block_walk.h"
-#include "previous_boot.h"
-#include "provider/list.h"
-#include "recording/registry.h"
+#include "panic.h"
 #include "ring/hooks.h"
 
 #define TB_PREVIOUS_STEP	1024	/* the smallest block */

@@ -18,12 +18,8 @@
 
 #include "copy_argument.h"
 #include "machine/compat.h"
-#include "provider/list.h"
-#include "reader/save_channel.h"
+#include "reader/session.h"
 #include "recording/recording.h"
-#include "recording/registry.h"
-#include "select/arm.h"
-#include "select/rule.h"
 #include "select/select.h"
 #include "tracebuf.h"
 

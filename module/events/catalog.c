@@ -20,7 +20,6 @@
 #include "../machine/compat.h"
 #include "../provider/provider.h"
 #include "catalog.h"
-#include "module_event.h"
 
 /* two ids for each event, and 14 bits for an id */
 #define TB_EVENTS_MAX	((TB_HEAD_ID(~0u) + 1 - TB_EV_FIRST) / 2)

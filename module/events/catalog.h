@@ -42,6 +42,10 @@ size_t tb_event_describe(const struct tb_event_def *def, const struct tb_compact
 /* compact.c */
 const struct tb_compact_def *tb_compact_find(const struct tb_event_def *def);
 
+/* module_event.c: attach probes to the events of other modules */
+int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p);
+void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p);
+
 /* threads.c */
 int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
 bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t);

@@ -13,9 +13,8 @@
 #include <linux/jump_label.h>
 #include <linux/tracebuf_event.h>
 
-#include "unit.h"
+#include "catalog.h"
 #include "machine/pointer_list.h"
-#include "module_event.h"
 #include "probe/probe.h"
 
 /* distance from the address that tb_probe_begin() returns to the payload */

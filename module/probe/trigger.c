@@ -10,7 +10,6 @@
  * tb_trigger_fire() runs in any context, NMI included; init and sync in process context, for
  * recording/.  No lock.
  */
-#include "provider/wake.h"
 #include "probe.h"
 #include "trigger.h"
 

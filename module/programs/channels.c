@@ -16,7 +16,7 @@
 
 #include "channel.h"
 #include "channels.h"
-#include "provider/list.h"
+#include "provider/provider.h"
 
 /* default quota of each ring */
 #define TB_QUOTA_SECONDS	10	/* seconds in which programs may fill the ring */

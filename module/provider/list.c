@@ -11,7 +11,7 @@
  */
 #include <linux/rculist.h>
 
-#include "list.h"
+#include "provider.h"
 
 static DEFINE_MUTEX(tb_providers_lock);
 static LIST_HEAD(tb_providers);		/* the first is never removed */

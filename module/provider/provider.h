@@ -21,7 +21,6 @@
 #include "probe/trigger.h"
 #include "programs/channels.h"
 #include "ring/ring.h"
-#include "ring_header.h"
 #include "thread_queue.h"
 
 struct tb_thread_set;
@@ -224,6 +223,44 @@ extern u32 tb_memory_percent;
 bool tb_provider_call(struct tb_provider *p, bool spare, void (*func)(void *arg), void *arg);
 bool tb_provider_reader_holds(struct tb_provider *p);
 
+/* list.c */
+struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder);
+void tb_provider_put(struct tb_provider *p, enum tb_holder holder);
+int tb_providers_add(struct tb_provider *p);
+void tb_providers_remove(struct tb_provider *p);
+int tb_providers_remove_unused(const char *name, struct tb_provider *own, struct tb_provider **p);
+void tb_providers_forget(struct tb_provider *p);
+struct tb_provider *tb_providers_last(void);
+int tb_providers_info(struct tb_provider_info *info);
+void tb_providers_each(void (*what)(struct tb_provider *p, void *data), void *data);
+void tb_providers_look(void (*what)(struct tb_provider *p, void *data), void *data);
+
+/* wake.c: wait for blocks, and wake the waiters: readers, poll(), save channels */
+void tb_wake_init(struct tb_provider *p);
+void tb_wake_flush(struct tb_provider *p);
+void tb_wake_waiters(struct tb_provider *p);
+void tb_wake_waiters_irq(struct tb_provider *p);
+void tb_wake_arm(struct tb_provider *p);
+int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
+
+/* retention.c: add records to the durable buffer, and make room there */
+void tb_durable_drain(struct tb_provider *p);
+int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
+int tb_durable_add_counters(struct tb_provider *p, u32 mask);
+/* for recording/state.c, under read_lock */
+void tb_retention_recycle(struct tb_provider *p);
+bool tb_retention_make_room(struct tb_provider *p);
+void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time);
+void tb_retention_count_lost(struct tb_provider *p, u64 count);
+u64 tb_retention_released(const struct tb_provider *p);
+int tb_retention_add_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text);
+int tb_retention_add_counter_names(struct tb_provider *p);
+
+/* ring_header.c: the header of each ring in the mapping, struct tb_ring_header */
+void tb_header_reset(struct tb_provider *p, unsigned int cpu);
+void tb_header_grown(struct tb_provider *p);
+void tb_header_end(struct tb_provider *p);
+
 /* memory.c and mmap.c */
 int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
 void tb_memory_free(struct tb_memory *m);
@@ -246,6 +283,14 @@ static __always_inline struct tb_cpu_ring __percpu *tb_provider_live(struct tb_p
 {
 	/* the address before the rings: pairs with the release in tb_recording_attach() */
 	return smp_load_acquire(&p->live);
+}
+
+/* Return the bytes of a ring's header: it is contiguous, so a power of two of pages. */
+static inline u32 tb_header_bytes(u32 buffers)
+{
+	struct tb_ring_header *h;
+
+	return PAGE_SIZE << get_order(struct_size(h, rolling_data_end, buffers));
 }
 
 /* bytes before the first buffer of a ring */

@@ -12,7 +12,6 @@
  */
 #include "machine/compat.h"
 #include "provider.h"
-#include "retention.h"
 
 /* Return a time that is not later than any event in the rings. */
 static u64 tb_retention_oldest(struct tb_provider *p)

@@ -10,7 +10,6 @@
  */
 #include "provider.h"
 #include "ring/hooks.h"
-#include "ring_header.h"
 
 /* current_buffer and wrapped_count, which writers update as one word */
 #define TB_HEADER_CURRENT	offsetof(struct tb_ring_header, current_buffer)

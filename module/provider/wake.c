@@ -13,7 +13,6 @@
 
 #include "machine/compat.h"
 #include "provider.h"
-#include "wake.h"
 
 static void tb_wake_work(struct irq_work *work)
 {

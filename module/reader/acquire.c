@@ -9,9 +9,8 @@
 #include <linux/cpu.h>
 #include <linux/nospec.h>
 
-#include "provider/wake.h"
 #include "recording/recording.h"
-#include "save_channel.h"
+#include "session.h"
 #include "snapshot.h"
 
 /* ---- blocks to acquire -------------------------------------------------- */

@@ -8,9 +8,8 @@
  */
 #include <linux/uio.h>
 
-#include "provider/wake.h"
 #include "recording/recording.h"
-#include "select/arm.h"
+#include "select/select.h"
 #include "session.h"
 
 /* Return true if read() need not wait: a block can be acquired, or the recording has stopped. */

@@ -18,10 +18,8 @@
 #include <linux/uaccess.h>
 
 #include "machine/compat.h"
-#include "provider/list.h"
-#include "provider/wake.h"
 #include "recording/recording.h"
-#include "save_channel.h"
+#include "session.h"
 
 enum tb_save_channel_phase {
 	TB_CHANNEL_NEW,		/* no recording announced */

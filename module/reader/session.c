@@ -12,12 +12,8 @@
  */
 #include <linux/slab.h>
 
-#include "provider/list.h"
-#include "provider/wake.h"
 #include "recording/recording.h"
-#include "recording/registry.h"
-#include "select/arm.h"
-#include "save_channel.h"
+#include "select/select.h"
 #include "session.h"
 #include "snapshot.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A session: an open file of /dev/tracebuf, and the reader's side of a provider.
+ * A session: an open file of /dev/tracebuf, and the reader's side of a provider, with its save
+ * channels.
  * Callers: devices/tracebuf.c and reader/, in process context.
  */
 #ifndef TB_READER_SESSION_H
@@ -64,5 +65,17 @@ bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_
 void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref);
 void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count);
 int tb_block_release(struct tb_provider *p, const struct tb_ref *ref);
+
+/* save_channel.c */
+int tb_save_channel_open(struct tb_session *s, u32 cpu);
+void tb_save_channel_close_all(struct tb_session *s);
+bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref);
+
+/* Return the save channel of a ring, or NULL. */
+static inline struct tb_save_channel *tb_save_channel_of(struct tb_provider *p, unsigned int cpu)
+{
+	lockdep_assert_held(&p->read_lock);
+	return p->reader && p->reader->channels ? p->reader->channels[cpu] : NULL;
+}
 
 #endif /* TB_READER_SESSION_H */

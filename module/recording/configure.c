@@ -11,9 +11,7 @@
 
 #include "events/catalog.h"
 #include "probe/pending.h"
-#include "provider/wake.h"
 #include "recording.h"
-#include "select/rule.h"
 #include "select/select.h"
 
 #define TB_DEFAULT_BUFFERS	32

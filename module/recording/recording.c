@@ -13,13 +13,8 @@
 
 #include "events/catalog.h"
 #include "probe/probe.h"
-#include "provider/retention.h"
-#include "provider/wake.h"
-#include "select/arm.h"
-#include "select/rule.h"
 #include "select/select.h"
 #include "recording.h"
-#include "sleep.h"
 
 #define TB_SYNC_INTERVAL	(10 * HZ)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Configure, start, stop, flush and query a provider; write the state into its durable buffer.
+ * Create, configure, start, stop, flush, query and remove a provider; write the state into its
+ * durable buffer; pause recordings while the machine sleeps.
  *
  * Callers: the rooms above, module/api.c and module/main.c, in process context.
  */
@@ -38,5 +39,18 @@ int tb_state_complete(struct tb_provider *p);
 void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu);
 void tb_state_write_end(struct tb_provider *p);
 void tb_state_work(struct work_struct *work);
+
+/* registry.c */
+extern struct tb_provider tb_kernel_provider;
+int tb_registry_init(void);
+void tb_registry_exit(void);
+int tb_registry_create(const char *name, u32 flags, struct tb_provider **created);
+int tb_registry_destroy(const char *name, struct tb_provider *own);
+void tb_registry_abandon(struct tb_provider *p);
+
+/* sleep.c */
+int tb_sleep_init(void);
+void tb_sleep_exit(void);
+bool tb_sleep_pauses(const struct tb_provider *p);
 
 #endif /* TB_RECORDING_RECORDING_H */

@@ -12,9 +12,7 @@
 #include <linux/ctype.h>
 #include <linux/slab.h>
 
-#include "provider/list.h"
 #include "recording.h"
-#include "registry.h"
 
 struct tb_provider tb_kernel_provider;
 

@@ -15,12 +15,7 @@
 #include <linux/suspend.h>
 
 #include "machine/compat.h"
-#include "provider/list.h"
-#include "provider/retention.h"
-#include "provider/wake.h"
 #include "recording.h"
-#include "registry.h"
-#include "sleep.h"
 
 /* a pause is in progress; written by the notifier alone, read under the lock of a provider */
 static bool tb_sleep_near;

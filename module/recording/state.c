@@ -17,9 +17,6 @@
 #include <linux/utsname.h>
 
 #include "events/catalog.h"
-#include "provider/retention.h"
-#include "provider/wake.h"
-#include "select/rule.h"
 #include "select/select.h"
 #include "recording.h"
 

@@ -5,14 +5,13 @@
  * Callers: the ioctls of devices/tracebuf.c, reader/, recording.c and select.c, in process context.
  * Locks: tb_provider.lock; tb_provider.read_lock for queries.
  */
+#include <linux/poll.h>
 #include <linux/slab.h>
 
 #include "events/catalog.h"
 #include "machine/compat.h"
 #include "probe/pending.h"
-#include "provider/provider.h"
-#include "arm.h"
-#include "rule.h"
+#include "select.h"
 
 #define TB_TRIGGER_EVENTS_MAX	64
 

@@ -10,13 +10,11 @@
 #include <linux/slab.h>
 
 #include "events/catalog.h"
-#include "handler.h"
 #include "machine/compat.h"
 #include "machine/pointer_list.h"
 #include "probe/pending.h"
 #include "probe/veto.h"
-#include "provider/list.h"
-#include "rule.h"
+#include "select.h"
 
 /* protects tb_event.handlers; nests in tb_events_lock, outside tb_providers_lock */
 static DEFINE_MUTEX(tb_handler_lock);

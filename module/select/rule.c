@@ -14,10 +14,9 @@
 #include "machine/compat.h"
 #include "probe/filter.h"
 #include "probe/pending.h"
+#include "probe/rule.h"
 #include "probe/thread_set.h"
 #include "probe/veto.h"
-#include "provider/retention.h"
-#include "rule.h"
 #include "select.h"
 
 /* ---- make ------------------------------------------------------------- */

@@ -13,11 +13,6 @@
 
 #include "events/catalog.h"
 #include "probe/veto.h"
-#include "provider/list.h"
-#include "provider/retention.h"
-#include "provider/wake.h"
-#include "arm.h"
-#include "rule.h"
 #include "select.h"
 
 /* forms of an event, bits in tb_probe.described */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Select the events that a provider records.
- * Callers: devices/, main.c, recording/, in process context.
+ * Select the events that a provider records; their rules; the trigger; the handlers of new events.
+ * Callers: devices/, main.c, recording/, reader/, and events/catalog.c by the hooks that main.c
+ * sets, in process context.
  */
 #ifndef TB_SELECT_SELECT_H
 #define TB_SELECT_SELECT_H
 
 #include "provider/provider.h"
+
+struct tb_rule_active;
+struct tb_session;
 
 /* Return true if a probe records at @moment.  The caller holds lock or read_lock. */
 static inline bool tb_select_open(const struct tb_probe *probe, u64 moment)
@@ -26,5 +30,32 @@ int tb_select_attach(struct tb_provider *p);
 void tb_select_detach(struct tb_provider *p);
 void tb_select_refresh(void);
 int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **desc);
+
+/* rule.c */
+int tb_rule_set(struct tb_provider *p, struct tb_rule *rule);
+void tb_rule_forget(struct tb_probe *probe);
+int tb_rule_count(struct tb_probe *probe);
+bool tb_rule_wants_switches(const struct tb_provider *p);
+void tb_rule_begin(struct tb_provider *p);
+void tb_rule_route(struct tb_probe *probe);
+void tb_rule_reset(struct tb_provider *p);
+int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *sum);
+struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule);
+void tb_rule_unused(struct tb_rule_active *active);
+void tb_rule_exit(struct tb_provider *p);
+int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids);
+
+/* arm.c */
+int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
+		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
+		   u32 *bad);
+void tb_trigger_refresh(struct tb_provider *p);
+int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s);
+void tb_trigger_stop(struct tb_provider *p);
+void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info);
+__poll_t tb_trigger_poll(struct tb_provider *p);
+
+/* handler.c */
+int tb_handlers_new_event(struct tb_event *e);
 
 #endif /* TB_SELECT_SELECT_H */
