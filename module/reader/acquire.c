@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Acquire blocks for the reader, and release them.
+ * Acquire blocks for the reader, and release them; snapshots.
  *
  * Callers: read.c, save_channel.c and the ioctls of devices/tracebuf.c, in process context.
  * Locks: tb_provider.read_lock, which keeps the memory of the rings in place; outside it
@@ -11,7 +11,70 @@
 
 #include "recording/recording.h"
 #include "session.h"
-#include "snapshot.h"
+
+/* ---- snapshots ---------------------------------------------------------- */
+
+/*
+ * A snapshot copies the blocks of a circular recording while the recording goes on.  Blocks stay in
+ * the ring when the reader acquires and releases them.  At its start, a snapshot pins the newest
+ * blocks, so that the writer does not overwrite them.  It never holds more than half of a ring.
+ */
+
+/*
+ * Begin a snapshot.  Flush all rings at once: buffers that writers open later are not part of the
+ * snapshot.  The caller also holds cpus_read_lock.
+ */
+static void tb_snapshot_begin(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	lockdep_assert_held(&p->read_lock);
+	tb_provider_flush_cpus(p, NULL);
+	/* before the counts, which get the current time: times of records must not decrease */
+	tb_state_drain_queue(p);
+	for_each_cpu(cpu, &p->cpus) {
+		struct tb_cpu_ring *r = per_cpu_ptr(p->rings, cpu);
+
+		tb_ring_begin_snapshot(r);
+		/* half of the blocks that a snapshot may hold */
+		tb_ring_pin(r, max(r->nr / 4, 1u));
+		tb_state_write_snapshot(p, cpu);
+		cond_resched();
+	}
+	tb_durable_seal(&p->durable);
+	WRITE_ONCE(p->snapshot, true);
+}
+
+/* Return true if the reader has not acquired all blocks of the snapshot yet. */
+static bool tb_snapshot_is_incomplete(struct tb_provider *p)
+{
+	unsigned int cpu;
+
+	lockdep_assert_held(&p->read_lock);
+	for_each_cpu(cpu, &p->cpus)
+		if (tb_ring_in_snapshot(per_cpu_ptr(p->rings, cpu)))
+			return true;
+	return false;
+}
+
+/*
+ * Return true if a snapshot must not acquire the next block of @r.  It may hold half of the blocks,
+ * so that the writer finds buffers to overwrite even if the reader is slow: new events matter more
+ * than the copy of old ones.  After the recording has stopped, the snapshot has no limit.
+ */
+static bool tb_snapshot_exceeds(struct tb_provider *p, struct tb_cpu_ring *r)
+{
+	lockdep_assert_held(&p->read_lock);
+	return READ_ONCE(p->state) == TB_STATE_RUNNING && r->held >= max(r->nr / 2, 1u) &&
+	       !tb_ring_next_pinned(r);
+}
+
+/* Return true if the reader must release a block first; if it has none, acquire unpins one. */
+static bool tb_snapshot_is_full(struct tb_provider *p, struct tb_cpu_ring *r)
+{
+	lockdep_assert_held(&p->read_lock);
+	return r->held > tb_ring_pinned(r) && tb_snapshot_exceeds(p, r);
+}
 
 /* ---- blocks to acquire -------------------------------------------------- */
 

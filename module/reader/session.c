@@ -15,7 +15,6 @@
 #include "recording/recording.h"
 #include "select/select.h"
 #include "session.h"
-#include "snapshot.h"
 
 /* ---- the provider ----------------------------------------------------- */
 
@@ -146,9 +145,10 @@ static void tb_session_detach(struct tb_session *s)
 				/* no block is held now, even if damaged counts say so */
 				r->held = 0;
 				r->pinned = 0;
+				if (p->snapshot)
+					tb_ring_end_snapshot(r);
 			}
-			if (p->snapshot)
-				tb_snapshot_end(p);
+			WRITE_ONCE(p->snapshot, false);
 		}
 		p->durable.released = p->durable.taken;
 		p->durable.reading = ~0ull;
