@@ -7,6 +7,7 @@
 
 #include <linux/list.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <linux/tracebuf.h>
 
@@ -70,6 +71,25 @@ static inline bool tb_event_has(const struct tb_event *e, bool compact)
 static inline u16 tb_event_id(const struct tb_event *e)
 {
 	return TB_EV_FIRST + 2 * e->index + e->simple;
+}
+
+/**
+ * struct tracebuf_handler - a function of another module that may veto events
+ * @list: in the list of all handlers
+ * @fn: the function
+ * @data: second argument of @fn
+ * @pattern: pattern of the events that it is called for, see tb_event_matches()
+ */
+struct tracebuf_handler {
+	struct list_head list;
+	bool (*fn)(const struct tracebuf_view *view, void *data);
+	void *data;
+	char pattern[];
+};
+
+static inline bool tb_event_has_handlers(const struct tb_event *e)
+{
+	return rcu_access_pointer(e->handlers);
 }
 
 /**

@@ -13,12 +13,12 @@
 #include <linux/slab.h>
 
 #include "filter.h"
+#include "machine/pointer_list.h"
 #include "pending.h"
 #include "probe.h"
 #include "ring/hooks.h"
 #include "rule.h"
 #include "thread_set.h"
-#include "veto.h"
 
 /* process, softirq, interrupt, NMI */
 #define TB_PENDING_DEPTH		4
@@ -55,6 +55,8 @@ struct tb_pending {
 
 static DEFINE_PER_CPU(struct tb_pending, tb_pendings);
 static DEFINE_MUTEX(tb_pending_lock);
+/* a bit for each context of this CPU that runs a handler now */
+static DEFINE_PER_CPU(u32, tb_handlers_inside);
 
 /* ---- tests ------------------------------------------------------------ */
 
@@ -132,6 +134,43 @@ static bool tb_rule_sample_ok(const struct tb_probe *p, struct tb_rule_active *r
 			return true;
 	}
 	return TB_KEEP_OUT(p, limited);
+}
+
+static u32 tb_handlers_context(void)
+{
+	return in_nmi() ? BIT(0) : in_hardirq() ? BIT(1) : in_serving_softirq() ? BIT(2) : BIT(3);
+}
+
+/*
+ * Call the functions of other modules that may veto the event (select/handler.c attaches them).
+ * Calls none for an event that occurs in such a function: such calls might never end.  Return false
+ * if one has vetoed the event.  Out of line: its stack canary would cost filtered events.
+ */
+static noinline bool tb_veto_passes(const struct tb_probe *p, const void *payload, u32 bytes)
+{
+	const struct tracebuf_list *list = tb_list_read(&p->event->handlers);
+	struct tracebuf_view view = {
+		.provider = p->provider,
+		.system = p->event->system,
+		.name = p->event->name,
+		.payload = payload,
+		.bytes = bytes,
+		.id = tb_event_id(p->event),
+	};
+	u32 context = tb_handlers_context(), i;
+	bool want = true;
+
+	/* a veto needs counts: pairs with the release in tb_rule_count() */
+	if (!list || !READ_ONCE(p->counts) || this_cpu_read(tb_handlers_inside) & context)
+		return true;
+	this_cpu_or(tb_handlers_inside, context);
+	for (i = 0; i < list->count && want; i++) {
+		struct tracebuf_handler *h = READ_ONCE(list->at[i]);
+
+		want = !h || h->fn(&view, h->data);
+	}
+	this_cpu_and(tb_handlers_inside, ~context);
+	return want;
 }
 
 /* Return true if all tests that need the event's fields let it pass; else count it as kept out. */

@@ -5,7 +5,6 @@
  * context under read_lock.
  */
 #include <linux/cpu.h>
-#include <linux/rcupdate.h>
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 

@@ -2,7 +2,7 @@
 /*
  * Attach handlers: functions of other modules that see events before the rings do, and may veto
  * them.  While an event has handlers, its probes send it to probe/pending.c (tb_rule_route()), and
- * probe/veto.c calls the handlers there.
+ * that calls the handlers.
  *
  * Callers: other modules, the catalog of events, in process context.  Locks: tb_handler_lock, under
  * it tb_provider.lock.
@@ -13,7 +13,6 @@
 #include "machine/compat.h"
 #include "machine/pointer_list.h"
 #include "probe/pending.h"
-#include "probe/veto.h"
 #include "select.h"
 
 /* protects tb_event.handlers; nests in tb_events_lock, outside tb_providers_lock */

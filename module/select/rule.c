@@ -16,7 +16,6 @@
 #include "probe/pending.h"
 #include "probe/rule.h"
 #include "probe/thread_set.h"
-#include "probe/veto.h"
 #include "select.h"
 
 /* ---- make ------------------------------------------------------------- */
@@ -272,7 +271,7 @@ int tb_rule_count(struct tb_probe *probe)
 	counts = alloc_percpu_gfp(struct tb_rule_counts, TB_GFP);
 	if (!counts)
 		return -ENOMEM;
-	/* zero the counts first: pairs with the dependent loads in probe/pending.c, probe/veto.c */
+	/* zero the counts first: pairs with the dependent loads in probe/pending.c */
 	smp_store_release(&probe->counts, counts);
 	return 0;
 }

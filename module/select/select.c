@@ -12,7 +12,6 @@
 #include <linux/slab.h>
 
 #include "events/catalog.h"
-#include "probe/veto.h"
 #include "select.h"
 
 /* forms of an event, bits in tb_probe.described */
