@@ -9,12 +9,12 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/suspend.h>
 
 #include "events/catalog.h"
 #include "crash/panic.h"
 #include "devices/tracebuf.h"
 #include "probe/pending.h"
-#include "programs/channel.h"
 #include "recording/recording.h"
 #include "select/select.h"
 
@@ -247,7 +247,7 @@ static int __init tb_init(void)
 	err = tb_memory_init();
 	if (err)
 		goto registry_exit;
-	err = tb_sleep_init();
+	err = register_pm_notifier(&tb_sleep_block);
 	if (err)
 		goto registry_exit;
 	err = tb_params_apply();
@@ -260,18 +260,18 @@ static int __init tb_init(void)
 	err = tb_producer_init(producer_mode, producers_per_user);
 	if (err)
 		goto last_exit;
-	err = tb_device_init();
+	err = misc_register(&tb_misc);
 	if (err)
 		goto producer_exit;
 	tb_producer_allow();
 	return 0;
 
 producer_exit:
-	tb_producer_exit();
+	misc_deregister(&tb_producer_misc);
 last_exit:
 	tb_panic_exit();
 sleep_exit:
-	tb_sleep_exit();
+	unregister_pm_notifier(&tb_sleep_block);
 registry_exit:
 	tb_registry_exit();
 	tb_region_exit();
@@ -283,10 +283,10 @@ events_exit:
 
 static void __exit tb_exit(void)
 {
-	tb_device_exit();
-	tb_producer_exit();
+	misc_deregister(&tb_misc);
+	misc_deregister(&tb_producer_misc);
 	tb_panic_exit();
-	tb_sleep_exit();
+	unregister_pm_notifier(&tb_sleep_block);
 	tb_registry_exit();
 	tb_region_exit();
 	tb_events_exit();

@@ -9,7 +9,6 @@
  * removed.
  */
 #include <linux/capability.h>
-#include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/security.h>
@@ -549,30 +548,9 @@ static const struct file_operations tb_fops = {
 	.llseek = TB_NO_LLSEEK,
 };
 
-static struct miscdevice tb_misc = {
+struct miscdevice tb_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "tracebuf",
 	.fops = &tb_fops,
 	.mode = 0600,
 };
-
-/**
- * tb_device_init() - create /dev/tracebuf
- *
- * Context: module init.
- * Return: 0 or -errno.
- */
-int tb_device_init(void)
-{
-	return misc_register(&tb_misc);
-}
-
-/**
- * tb_device_exit() - remove /dev/tracebuf
- *
- * Context: module exit, no open file left.
- */
-void tb_device_exit(void)
-{
-	misc_deregister(&tb_misc);
-}

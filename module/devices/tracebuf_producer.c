@@ -12,7 +12,6 @@
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/log2.h>
-#include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/poll.h>
@@ -24,6 +23,7 @@
 #include "copy_argument.h"
 #include "machine/compat.h"
 #include "programs/channel.h"
+#include "tracebuf.h"
 
 #define TB_DEFAULT_CHUNK_BYTES	4096
 #define TB_DEFAULT_CHUNKS	64
@@ -579,7 +579,7 @@ static const struct file_operations tb_producer_fops = {
 	.llseek = TB_NO_LLSEEK,
 };
 
-static struct miscdevice tb_producer_misc = {
+struct miscdevice tb_producer_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "tracebuf_producer",
 	.fops = &tb_producer_fops,
@@ -613,14 +613,4 @@ int tb_producer_init(umode_t mode, u32 per_user)
 void tb_producer_allow(void)
 {
 	WRITE_ONCE(tb_producer_allowed, true);
-}
-
-/**
- * tb_producer_exit() - remove /dev/tracebuf_producer
- *
- * Context: module exit, no open file left.
- */
-void tb_producer_exit(void)
-{
-	misc_deregister(&tb_producer_misc);
 }

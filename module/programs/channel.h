@@ -164,10 +164,6 @@ struct tb_channel {
 	u32 seen;
 };
 
-int tb_producer_init(umode_t mode, u32 per_user);
-void tb_producer_allow(void);
-void tb_producer_exit(void);
-
 /* channels.c */
 int tb_channel_enlist(struct tb_channel *c, u32 per_user);
 void tb_channel_end(struct tb_channel *c);

@@ -49,8 +49,7 @@ int tb_registry_destroy(const char *name, struct tb_provider *own);
 void tb_registry_abandon(struct tb_provider *p);
 
 /* sleep.c */
-int tb_sleep_init(void);
-void tb_sleep_exit(void);
+extern struct notifier_block tb_sleep_block;	/* main.c registers it */
 bool tb_sleep_pauses(const struct tb_provider *p);
 
 #endif /* TB_RECORDING_RECORDING_H */

@@ -221,27 +221,6 @@ static int tb_sleep_notify(struct notifier_block *nb, unsigned long action, void
 	return NOTIFY_OK;
 }
 
-static struct notifier_block tb_sleep_block = {
+struct notifier_block tb_sleep_block = {
 	.notifier_call = tb_sleep_notify,
 };
-
-/**
- * tb_sleep_init() - register the notifier for suspend and hibernation
- *
- * Context: module init.
- * Return: 0 or -errno.
- */
-int tb_sleep_init(void)
-{
-	return register_pm_notifier(&tb_sleep_block);
-}
-
-/**
- * tb_sleep_exit() - undo tb_sleep_init()
- *
- * Context: module exit.
- */
-void tb_sleep_exit(void)
-{
-	unregister_pm_notifier(&tb_sleep_block);
-}
