@@ -90,31 +90,6 @@ static void tb_channels_apply_quota(struct tb_provider *p)
 		WRITE_ONCE(*per_cpu_ptr(p->channels.ring_paid, cpu), 0);
 }
 
-/**
- * tb_channels_init() - initialise a provider as closed to programs
- * @p: the provider
- *
- * Context: process.
- * Return: 0, -ENOMEM.
- */
-int tb_channels_init(struct tb_provider *p)
-{
-	p->channels.quota.flags = TB_QUOTA_CLOSED;
-	p->channels.ring_paid = alloc_percpu(u64);
-	return p->channels.ring_paid ? 0 : -ENOMEM;
-}
-
-/**
- * tb_channels_exit() - undo tb_channels_init()
- * @p: the provider; no channel has it as a target
- *
- * Context: process.
- */
-void tb_channels_exit(struct tb_provider *p)
-{
-	free_percpu(p->channels.ring_paid);
-}
-
 /* Update the pages of all channels that have the provider as a target.  @match: categories, too. */
 static void tb_channels_words(struct tb_provider *p, bool match)
 {

@@ -58,9 +58,6 @@ struct tb_channels {
 	atomic64_t kept_bytes;
 };
 
-int tb_channels_init(struct tb_provider *p);
-void tb_channels_exit(struct tb_provider *p);
-
 void tb_channels_notify(struct tb_provider *p, bool recording);
 void tb_channels_clock(struct tb_provider *p);
 void tb_channels_scrape(struct tb_provider *p, bool end);

@@ -488,9 +488,13 @@ int tb_provider_init(struct tb_provider *p, const char *name)
 	err = tb_thread_queue_alloc(&p->threads);
 	if (!err)
 		err = tb_pending_init(p);
-	if (!err)
-		err = tb_channels_init(p);
+	/* closed to programs */
+	p->channels.quota.flags = TB_QUOTA_CLOSED;
+	p->channels.ring_paid = alloc_percpu(u64);
+	if (!p->channels.ring_paid)
+		err = -ENOMEM;
 	if (err) {
+		free_percpu(p->channels.ring_paid);
 		tb_pending_exit(p);
 		tb_thread_queue_free(&p->threads);
 		free_percpu(p->rings);
@@ -517,9 +521,9 @@ void tb_provider_destroy(struct tb_provider *p)
 	tb_memory_charge(p, 0, false);
 	tb_thread_queue_free(&p->threads);
 	tb_select_exit(p);
-	tb_rule_exit(p);
+	tb_rule_remove_thread_set(p->pids);
 	tb_counters_exit(&p->counters);
 	tb_pending_exit(p);
-	tb_channels_exit(p);
+	free_percpu(p->channels.ring_paid);
 	free_percpu(p->rings);
 }

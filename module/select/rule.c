@@ -407,8 +407,13 @@ static int tb_rule_add_thread_set(struct tb_thread_set *set)
 	return newtask && exec ? tb_thread_set_attach(set, newtask, exec) : -ENOENT;
 }
 
-/* Free a thread set that no pointer leads to any more; running probes may still use it. */
-static void tb_rule_remove_thread_set(struct tb_thread_set *set)
+/**
+ * tb_rule_remove_thread_set() - free a thread set that no pointer leads to any more
+ * @set: the set, or NULL; running probes may still use it
+ *
+ * Context: process.
+ */
+void tb_rule_remove_thread_set(struct tb_thread_set *set)
 {
 	if (!set)
 		return;
@@ -458,17 +463,6 @@ int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 	mutex_unlock(&p->lock);
 	tb_rule_remove_thread_set(old);
 	return 0;
-}
-
-/**
- * tb_rule_exit() - free the thread set of a provider
- * @p: the provider, without attached probes
- *
- * Context: process.
- */
-void tb_rule_exit(struct tb_provider *p)
-{
-	tb_rule_remove_thread_set(p->pids);
 }
 
 /* ---- counts ----------------------------------------------------------- */

@@ -42,7 +42,7 @@ void tb_rule_reset(struct tb_provider *p);
 int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *sum);
 struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule *rule);
 void tb_rule_unused(struct tb_rule_active *active);
-void tb_rule_exit(struct tb_provider *p);
+void tb_rule_remove_thread_set(struct tb_thread_set *set);
 int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids);
 
 /* arm.c */
