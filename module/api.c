@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interface for other modules (include/linux/tracebuf.h).
+ * The interface for other modules (include/linux/tracebuf.h).  recording/configure.c and registry.c
+ * have two of its functions, select/handler.c those of handlers.
  *
  * Functions that record run in any context, without a lock: with preemption off, they test
  * tb_provider.live, then record.  A stop clears `live`, then waits until each CPU has had
@@ -54,25 +55,11 @@ struct tb_provider *tracebuf_create(const char *name, const struct tb_config *co
 		err = config->cpus || config->cpus_bytes ? -EINVAL :
 		      tb_provider_configure(p, config, cpu_possible_mask);
 		if (err)
-			tb_registry_abandon(p);
+			tracebuf_destroy(p);
 	}
 	return err ? ERR_PTR(err) : p;
 }
 EXPORT_SYMBOL_GPL(tracebuf_create);
-
-/**
- * tracebuf_destroy() - stop and remove a provider
- * @p: from tracebuf_create()
- *
- * Open files keep its recording until they are closed.
- *
- * Context: process; the caller's module does not record into @p any more.
- */
-void tracebuf_destroy(struct tb_provider *p)
-{
-	tb_registry_abandon(p);
-}
-EXPORT_SYMBOL_GPL(tracebuf_destroy);
 
 /**
  * tracebuf_start() - begin a new recording
@@ -211,19 +198,6 @@ bool tracebuf_flush(struct tb_provider *p)
 	return ok;
 }
 EXPORT_SYMBOL_GPL(tracebuf_flush);
-
-/**
- * tracebuf_query() - get a provider's state and configuration
- * @p: the provider
- * @q: out: state and configuration
- *
- * Context: process.
- */
-void tracebuf_query(struct tb_provider *p, struct tb_query *q)
-{
-	tb_provider_query(p, q);
-}
-EXPORT_SYMBOL_GPL(tracebuf_query);
 
 /**
  * tracebuf_stats() - get the accounts of one ring, also while it records

@@ -481,7 +481,7 @@ static int tb_previous_make(const struct tb_previous *v, u32 first)
 		tb_provider_put(p, TB_HOLDER_NONE);
 		return 0;
 	}
-	tb_registry_abandon(p);
+	tracebuf_destroy(p);
 	return err;
 }
 

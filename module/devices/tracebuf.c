@@ -124,7 +124,7 @@ struct tb_ioctl_entry {
 
 static int tb_ioc_query(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	tb_provider_query(READ_ONCE(s->provider), &a->query);
+	tracebuf_query(READ_ONCE(s->provider), &a->query);
 	return 0;
 }
 

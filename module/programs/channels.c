@@ -421,7 +421,7 @@ int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info)
  * @p: the provider
  * @info: out: the answer
  *
- * Like tb_provider_query(), does not take p->lock.
+ * Like tracebuf_query(), does not take p->lock.
  *
  * Context: process.
  */

@@ -338,15 +338,15 @@ static u32 tb_provider_full(struct tb_provider *p)
 }
 
 /**
- * tb_provider_query() - TB_IOC_QUERY
+ * tracebuf_query() - get a provider's state and configuration (TB_IOC_QUERY)
  * @p: the provider
- * @q: out: the answer
+ * @q: out: state and configuration
  *
  * Takes read_lock alone, so it does not wait for a start, a stop or a selection in progress.
  *
  * Context: process.
  */
-void tb_provider_query(struct tb_provider *p, struct tb_query *q)
+void tracebuf_query(struct tb_provider *p, struct tb_query *q)
 {
 	memset(q, 0, sizeof(*q));
 	mutex_lock(&p->read_lock);
@@ -385,6 +385,7 @@ void tb_provider_query(struct tb_provider *p, struct tb_query *q)
 	}
 	mutex_unlock(&p->read_lock);
 }
+EXPORT_SYMBOL_GPL(tracebuf_query);
 
 /**
  * tb_provider_stats() - TB_IOC_STATS

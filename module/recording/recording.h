@@ -17,7 +17,6 @@ int tb_provider_configure(struct tb_provider *p, const struct tb_config *config,
 			  const struct cpumask *cpus);
 int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation);
 int tb_provider_stop(struct tb_provider *p, u64 generation);
-void tb_provider_query(struct tb_provider *p, struct tb_query *q);
 int tb_provider_stats(struct tb_provider *p, struct tb_stats *st);
 
 /* recording.c */
@@ -46,7 +45,6 @@ int tb_registry_init(void);
 void tb_registry_exit(void);
 int tb_registry_create(const char *name, u32 flags, struct tb_provider **created);
 int tb_registry_destroy(const char *name, struct tb_provider *own);
-void tb_registry_abandon(struct tb_provider *p);
 
 /* sleep.c */
 extern struct notifier_block tb_sleep_block;	/* main.c registers it */

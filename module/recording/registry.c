@@ -152,12 +152,14 @@ int tb_registry_destroy(const char *name, struct tb_provider *own)
 }
 
 /**
- * tb_registry_abandon() - remove a provider even if it has users
- * @p: from tb_registry_create(); open files keep their references
+ * tracebuf_destroy() - stop and remove a provider even if it has users
+ * @p: from tracebuf_create() or tb_registry_create()
  *
- * Context: process.
+ * Open files keep its recording until they are closed.
+ *
+ * Context: process; the caller's module does not record into @p any more.
  */
-void tb_registry_abandon(struct tb_provider *p)
+void tracebuf_destroy(struct tb_provider *p)
 {
 	tb_providers_remove(p);
 	tb_registry_end(p);
@@ -165,6 +167,7 @@ void tb_registry_abandon(struct tb_provider *p)
 	tb_provider_put(p, TB_HOLDER_NONE);
 	tb_provider_put(p, TB_HOLDER_NONE);
 }
+EXPORT_SYMBOL_GPL(tracebuf_destroy);
 
 /**
  * tb_registry_init() - create "kernel"

@@ -293,7 +293,7 @@ void tb_trigger_refresh(struct tb_provider *p)
  * @p: the provider
  * @info: out: the answer
  *
- * Like tb_provider_query(), does not take p->lock.
+ * Like tracebuf_query(), does not take p->lock.
  *
  * Context: process.
  */
