@@ -6,15 +6,14 @@
  *
  * An event keeps its number, the index into one table, when its module goes: the number has one
  * meaning in all recordings.  Events live as long as this module, so reading their names needs no
- * lock.  Definitions and tracepoints may go: read a definition only between tb_events_read_lock()
- * and tb_events_read_unlock(); only functions that attach probes use the tracepoint.
+ * lock.  Definitions and tracepoints may go: read a definition only under tb_events_srcu; only
+ * functions that attach probes use the tracepoint.
  */
 #include <linux/glob.h>
 #include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
-#include <linux/srcu.h>
 #include <linux/stringhash.h>
 
 #include "../machine/compat.h"
@@ -43,7 +42,7 @@ struct tb_tp_module {
 /* protects changes of the table, its hash and its tracepoints */
 static DEFINE_MUTEX(tb_events_lock);
 /* protects readers of definitions */
-DEFINE_STATIC_SRCU(tb_events_srcu);
+DEFINE_SRCU(tb_events_srcu);
 
 static const struct tb_events_hooks *tb_events_hooks;
 static struct tb_event **tb_events;
@@ -57,30 +56,6 @@ static u32 tb_name_hash(const char *name)
 }
 
 /* ---- read ------------------------------------------------------------- */
-
-/**
- * tb_events_read_lock() - begin reading definitions
- *
- * Context: process; may be nested.
- * Return: a token for tb_events_read_unlock().
- */
-int tb_events_read_lock(void)
-	__acquires(&tb_events_srcu)
-{
-	return srcu_read_lock(&tb_events_srcu);
-}
-
-/**
- * tb_events_read_unlock() - end reading definitions
- * @token: from tb_events_read_lock()
- *
- * Context: process.
- */
-void tb_events_read_unlock(int token)
-	__releases(&tb_events_srcu)
-{
-	srcu_read_unlock(&tb_events_srcu, token);
-}
 
 /**
  * tb_events_count() - count the events, including absent ones
@@ -185,7 +160,7 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern)
  */
 const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes)
 {
-	int token = tb_events_read_lock();
+	int token = srcu_read_lock(&tb_events_srcu);
 	struct tb_event_desc *desc;
 	/* pairs with the exchange below */
 	void *kept = smp_load_acquire(&e->desc[compact]);
@@ -217,7 +192,7 @@ const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes)
 	}
 	*bytes = READ_ONCE(e->desc_bytes[compact]);
 leave:
-	tb_events_read_unlock(token);
+	srcu_read_unlock(&tb_events_srcu, token);
 	return kept;
 }
 
@@ -237,7 +212,7 @@ leave:
  */
 int tb_event_attach(struct tb_probe *p, bool compact)
 {
-	int token = tb_events_read_lock();
+	int token = srcu_read_lock(&tb_events_srcu);
 	struct tb_event *e = p->event;
 	struct tracepoint *tp = READ_ONCE(e->tp);
 	struct tracebuf_source *source = READ_ONCE(e->source);
@@ -265,7 +240,7 @@ int tb_event_attach(struct tb_probe *p, bool compact)
 		p->attached = probe;
 	}
 leave:
-	tb_events_read_unlock(token);
+	srcu_read_unlock(&tb_events_srcu, token);
 	return ret;
 }
 

@@ -7,6 +7,8 @@
 #ifndef TB_EVENTS_CATALOG_H
 #define TB_EVENTS_CATALOG_H
 
+#include <linux/srcu.h>
+
 #include "unit.h"
 
 /**
@@ -20,12 +22,11 @@ struct tb_events_hooks {
 };
 
 /* catalog.c */
+extern struct srcu_struct tb_events_srcu;	/* readers of definitions take it */
 int tb_events_init(const struct tb_events_hooks *hooks);
 void tb_events_exit(void);
 int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner);
 void tb_units_unregister(struct tb_unit *units, unsigned int n);
-int tb_events_read_lock(void);
-void tb_events_read_unlock(int token);
 unsigned int tb_events_count(void);
 struct tb_event *tb_event_by_index(unsigned int index);
 struct tracepoint *tb_events_tracepoint(const char *name);

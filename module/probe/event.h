@@ -31,7 +31,7 @@ struct tracepoint;
 /**
  * struct tb_event - an event in the registry
  * @by_name: in the hash of names
- * @def: its definition; NULL while its module is not loaded; see tb_events_read_lock()
+ * @def: its definition; NULL while its module is not loaded; tb_events_srcu
  * @compact: its compact form, or NULL
  * @tp: its tracepoint; NULL while that is absent
  * @source: its source, if another module records it itself; NULL while that is absent

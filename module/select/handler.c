@@ -171,7 +171,7 @@ EXPORT_SYMBOL_GPL(tracebuf_unhandle);
 int tracebuf_find(const char *system, const char *name, const char *field,
 		  struct tracebuf_place *place)
 {
-	int token = tb_events_read_lock(), err = -ENOENT;
+	int token = srcu_read_lock(&tb_events_srcu), err = -ENOENT;
 	const struct tb_field_def *f = NULL;
 	unsigned int i;
 
@@ -192,7 +192,7 @@ int tracebuf_find(const char *system, const char *name, const char *field,
 		place->flags = f->flags;
 		err = 0;
 	}
-	tb_events_read_unlock(token);
+	srcu_read_unlock(&tb_events_srcu, token);
 	return err;
 }
 EXPORT_SYMBOL_GPL(tracebuf_find);

@@ -30,7 +30,7 @@ static int tb_rule_check_tests(struct tb_event *e, const struct tb_test *tests, 
 			       const void *data, u32 data_bytes, struct tb_filter **filter,
 			       u32 *bad)
 {
-	int token = tb_events_read_lock(), err = -ENOENT;
+	int token = srcu_read_lock(&tb_events_srcu), err = -ENOENT;
 	const struct tb_event_def *def = READ_ONCE(e->def);
 	u32 bytes;
 
@@ -39,7 +39,7 @@ static int tb_rule_check_tests(struct tb_event *e, const struct tb_test *tests, 
 	/* the tests refer to fields: once described, the event cannot get others under this id */
 	if (!err)
 		err = PTR_ERR_OR_ZERO(tb_event_description(e, e->simple, &bytes));
-	tb_events_read_unlock(token);
+	srcu_read_unlock(&tb_events_srcu, token);
 	return err;
 }
 

@@ -518,7 +518,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 /* Write the description of a form into @buf.  Return bytes, or -ENOENT if the event has gone. */
 static int tb_select_desc(struct tb_event *e, bool compact, void *buf)
 {
-	int token = tb_events_read_lock();
+	int token = srcu_read_lock(&tb_events_srcu);
 	const struct tb_event_def *def = READ_ONCE(e->def);
 	int len = -ENOENT;
 
@@ -526,7 +526,7 @@ static int tb_select_desc(struct tb_event *e, bool compact, void *buf)
 		len = tb_event_describe(def, compact ? e->compact : NULL,
 					TB_EV_FIRST + 2 * e->index + compact, buf,
 					TB_DURABLE_PAYLOAD);
-	tb_events_read_unlock(token);
+	srcu_read_unlock(&tb_events_srcu, token);
 	return len;
 }
 
