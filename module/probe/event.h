@@ -11,7 +11,7 @@
 #include <linux/types.h>
 #include <linux/tracebuf.h>
 
-#include "field.h"
+#include "filter.h"
 
 struct module;
 struct tb_event_def;

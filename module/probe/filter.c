@@ -9,7 +9,6 @@
  * and ends after at most @nr tests.  The time of a test is bounded: for a pattern by its length
  * times that of the text, for the search for zeros by the payload.
  */
-#include "probe/field.h"
 #include "filter.h"
 #include "filter_arch.h"
 

@@ -12,7 +12,6 @@
  */
 #include <linux/slab.h>
 
-#include "filter.h"
 #include "machine/pointer_list.h"
 #include "pending.h"
 #include "probe.h"

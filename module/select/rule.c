@@ -12,7 +12,6 @@
 
 #include "events/catalog.h"
 #include "machine/compat.h"
-#include "probe/filter.h"
 #include "probe/pending.h"
 #include "probe/rule.h"
 #include "probe/thread_set.h"

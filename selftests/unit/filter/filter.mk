@@ -15,8 +15,8 @@ FILTER_O	?= build/unit
 FILTER_FLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -fno-strict-aliasing -Iuapi -Imodule \
 		   -Iselftests/unit/ring -Iselftests/unit/filter -Iselftests/unit/filter/include \
 		   -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FILTER_DEPS	:= $(wildcard module/probe/filter*.[ch]) module/probe/field.h \
-		   uapi/linux/tracebuf.h selftests/unit/filter/filter.mk \
+FILTER_DEPS	:= $(wildcard module/probe/filter*.[ch]) uapi/linux/tracebuf.h \
+		   selftests/unit/filter/filter.mk \
 		   $(wildcard selftests/unit/filter/filter_*.h) selftests/unit/ring/ring_ktap.h
 FILTER_TESTS	:= $(FILTER_O)/test_filter $(FILTER_O)/test_filter_fuzz
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "probe/filter.h"
-#include "probe/field.h"
 #include "ring_ktap.h"
 
 struct filter_task filter_task;

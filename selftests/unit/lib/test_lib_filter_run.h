@@ -10,17 +10,10 @@
 #include "test_lib_filter.h"
 
 #ifdef KERNEL_FILTER
-#include <filter_user.h>
-#include <probe/field.h>
+#include <probe/filter.h>
 
 struct filter_task filter_task;
 int filter_fail = -1;
-struct tb_filter;
-int tb_filter_make(struct tb_filter **out, const struct tb_test *tests, u32 nr,
-		   const void *data, u32 data_bytes,
-		   const struct tb_field_def *fields, u32 *bad);
-void tb_filter_free(struct tb_filter *f);
-bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes);
 #endif
 
 static struct fx fx;
