@@ -59,31 +59,6 @@ int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell)
 	return -ENOMEM;
 }
 
-/**
- * tb_provider_ring_stride() - distance of rings in a mapping
- * @p: the provider
- *
- * Context: process, under read_lock or map_lock, or while the caller's session holds a block.
- * Return: bytes from one ring to the next, whole pages.
- */
-u64 tb_provider_ring_stride(const struct tb_provider *p)
-{
-	return tb_provider_ring_header(p) +
-	       round_up(tb_memory_ring_bytes(&p->config), PAGE_SIZE);
-}
-
-/**
- * tb_provider_durable_offset() - offset of the durable buffer in a mapping
- * @p: the provider
- *
- * Context: as tb_provider_ring_stride().
- * Return: bytes.
- */
-u64 tb_provider_durable_offset(const struct tb_provider *p)
-{
-	return nr_cpu_ids * tb_provider_ring_stride(p);
-}
-
 static void tb_ring_memory_free(struct tb_ring_memory *m)
 {
 	struct tb_ring_header *h;
@@ -163,12 +138,6 @@ int tb_memory_alloc(struct tb_memory *m, const char *name, const struct tb_confi
 		if (tb_ring_memory_alloc(&m->rings[cpu], c, cpu, region))
 			return -ENOMEM;
 	return 0;
-}
-
-/* Return the bytes of a ring's buffers. */
-u64 tb_memory_ring_bytes(const struct tb_config *c)
-{
-	return (u64)c->buffers * c->elements * TB_ELEMENT_SIZE;
 }
 
 static void tb_ring_use(struct tb_provider *p, unsigned int cpu)

@@ -266,14 +266,11 @@ int tb_memory_charge(struct tb_provider *p, u64 bytes, bool tell);
 void tb_memory_free(struct tb_memory *m);
 int tb_memory_alloc(struct tb_memory *m, const char *name, const struct tb_config *c,
 		    const struct cpumask *cpus, bool region);
-u64 tb_memory_ring_bytes(const struct tb_config *c);
 int tb_memory_add(struct tb_provider *p, unsigned int cpu);
 int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_config *c,
 		   const struct cpumask *cpus);
 int tb_provider_grow(struct tb_provider *p, u32 slots);
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma);
-u64 tb_provider_ring_stride(const struct tb_provider *p);
-u64 tb_provider_durable_offset(const struct tb_provider *p);
 
 /*
  * Return the rings if code other than probes may record now, else NULL.  The caller keeps
@@ -297,6 +294,28 @@ static inline u32 tb_header_bytes(u32 buffers)
 static inline u32 tb_provider_ring_header(const struct tb_provider *p)
 {
 	return tb_header_bytes(p->config.buffers);
+}
+
+/* bytes of a ring's buffers */
+static inline u64 tb_memory_ring_bytes(const struct tb_config *c)
+{
+	return (u64)c->buffers * c->elements * TB_ELEMENT_SIZE;
+}
+
+/*
+ * Bytes from one ring to the next in a mapping, whole pages.  Under read_lock or map_lock, or while
+ * the caller's session holds a block; the next one, too.
+ */
+static inline u64 tb_provider_ring_stride(const struct tb_provider *p)
+{
+	return tb_provider_ring_header(p) +
+	       round_up(tb_memory_ring_bytes(&p->config), PAGE_SIZE);
+}
+
+/* offset of the durable buffer in a mapping */
+static inline u64 tb_provider_durable_offset(const struct tb_provider *p)
+{
+	return nr_cpu_ids * tb_provider_ring_stride(p);
 }
 
 static inline u32 tb_provider_buffer_bytes(const struct tb_provider *p)
