@@ -7,7 +7,7 @@
  * until that process calls execve(); other processes that have the file get -EPERM.  A program maps
  * the page, always read-only, and the chunks; its children do not inherit the mappings.
  *
- * Callers: system calls, in process context.  Locks: tb_channel.lock.
+ * Callers: system calls, in process context.  Locks: tb_channels_lock, tb_channel.lock.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -229,7 +229,9 @@ static int tb_pioc_category(struct tb_channel *c, void __user *arg, size_t size)
 	if (strnlen(r.name, sizeof(r.name)) == sizeof(r.name) || r.reserved32 ||
 	    !tb_argument_is_zero(r.reserved, sizeof(r.reserved)))
 		return -EINVAL;
-	err = tb_channel_add_category(c, r.name, &r.index);
+	mutex_lock(&tb_channels_lock);
+	err = tb_category_add(c, r.name, &r.index);
+	mutex_unlock(&tb_channels_lock);
 	return err ?: tb_argument_put(arg, size, &r, sizeof(r));
 }
 

@@ -7,7 +7,7 @@
  * one of the lists matches again; starts and stops do not.  The page shows the wanting targets that
  * also record; the program reads it at any time, word by word.
  *
- * Callers: channels.c, in process context, under tb_channels_lock.
+ * Callers: channels.c and devices/, in process context, under tb_channels_lock.
  */
 #include <linux/ctype.h>
 #include <linux/glob.h>

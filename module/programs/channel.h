@@ -165,11 +165,11 @@ struct tb_channel {
 };
 
 /* channels.c */
+extern struct mutex tb_channels_lock;
 int tb_channel_enlist(struct tb_channel *c, u32 per_user);
 void tb_channel_end(struct tb_channel *c);
 void tb_channel_delist(struct tb_channel *c);
 int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target);
-int tb_channel_add_category(struct tb_channel *c, const char *name, u32 *index);
 void tb_channel_answer_flush(struct tb_channel *c, u32 flush);
 
 /* category.c; under tb_channels_lock */

@@ -26,7 +26,7 @@
  * A scrape holds it while it copies what all channels have published: at most their memory, and at
  * most what the quotas of the rings let pass.
  */
-static DEFINE_MUTEX(tb_channels_lock);
+DEFINE_MUTEX(tb_channels_lock);
 static LIST_HEAD(tb_channels_open);
 /* ended channels, which count for the limits as long as they have memory */
 static LIST_HEAD(tb_channels_ended);
@@ -612,25 +612,6 @@ int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target)
 	mutex_unlock(&p->lock);
 	if (!keep)
 		tb_provider_put(p, TB_HOLDER_NONE);
-	return err;
-}
-
-/**
- * tb_channel_add_category() - add a category to a channel
- * @c: the channel
- * @name: its name, shorter than TB_NAME_MAX
- * @index: out: see tb_category_add()
- *
- * Context: process.
- * Return: 0, -EINVAL, -ENOSPC.
- */
-int tb_channel_add_category(struct tb_channel *c, const char *name, u32 *index)
-{
-	int err;
-
-	mutex_lock(&tb_channels_lock);
-	err = tb_category_add(c, name, index);
-	mutex_unlock(&tb_channels_lock);
 	return err;
 }
 
