@@ -28,7 +28,6 @@
 struct tb_region tb_region;
 
 static DEFINE_MUTEX(tb_region_lock);	/* which pages are in use */
-static bool tb_region_claimed;
 
 static int tb_region_range(const char *what, phys_addr_t *start, phys_addr_t *bytes)
 {
@@ -111,7 +110,7 @@ static int tb_region_claim(const char *what, phys_addr_t start, phys_addr_t byte
 		pr_err("tracebuf: memory=%s: another driver has claimed it\n", what);
 		return -EBUSY;
 	}
-	tb_region_claimed = true;
+	tb_region.claimed = true;
 	return 0;
 }
 
@@ -176,24 +175,10 @@ void tb_region_exit(void)
 {
 	if (tb_region.address)
 		memunmap(tb_region.address);
-	if (tb_region_claimed)
+	if (tb_region.claimed)
 		release_mem_region(PFN_PHYS(tb_region.pfn), PFN_PHYS(tb_region.pages));
-	tb_region_claimed = false;
 	bitmap_free(tb_region.used);
 	memset(&tb_region, 0, sizeof(tb_region));
-}
-
-/**
- * tb_region_hibernates() - check whether hibernation saves the range
- *
- * A range given by name is part of the kernel's RAM, so hibernation saves it.  It does not save a
- * range given by address: afterwards that may have data of another boot.
- *
- * Context: process.
- */
-bool tb_region_hibernates(void)
-{
-	return !tb_region_claimed;
 }
 
 /**

@@ -14,6 +14,8 @@
  * @pfn: page frame number of the first page
  * @pages: number of pages
  * @used: a bit for each page, set while it is in use
+ * @claimed: given by address, so not part of the kernel's RAM.  Hibernation does not save it:
+ *	afterwards it may have data of another boot
  * @held: a recording was found there, and nothing may change the range before tb_region_drop()
  */
 struct tb_region {
@@ -21,6 +23,7 @@ struct tb_region {
 	unsigned long pfn;
 	unsigned long pages;
 	unsigned long *used;
+	bool claimed;
 	bool held;
 };
 
@@ -28,7 +31,6 @@ extern struct tb_region tb_region;
 
 int tb_region_init(const char *what);
 void tb_region_exit(void);
-bool tb_region_hibernates(void);
 bool tb_region_usable(void);
 void tb_region_drop(void);
 struct page *tb_region_alloc(unsigned int order);

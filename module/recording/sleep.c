@@ -176,7 +176,7 @@ static void tb_sleep_end(void)
 static void tb_sleep_discard(struct tb_provider *p)
 {
 	mutex_lock(&p->lock);
-	if (p->allocated && p->durable.region && !tb_region_hibernates()) {
+	if (p->allocated && p->durable.region && tb_region.claimed) {
 		if (p->state == TB_STATE_RUNNING) {
 			pr_warn("tracebuf: %s: recording stops: reserved memory is not saved in hibernation\n",
 				p->name);
