@@ -88,7 +88,7 @@ static void tb_trigger_late(struct work_struct *work)
 
 	/* pairs with the exchange in tb_trigger_fire() */
 	if (smp_load_acquire(&p->trigger.state) == TB_TRIGGER_FIRED && tb_trigger_freeze(p))
-		tb_wake_waiters(p);
+		wake_up_all(&p->wait);
 }
 
 static void tb_trigger_work(struct irq_work *work)

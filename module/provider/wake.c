@@ -26,7 +26,7 @@ static void tb_wake_work(struct irq_work *work)
 
 static void tb_wake_later(struct work_struct *work)
 {
-	tb_wake_waiters(container_of(work, struct tb_provider, wake_later));
+	wake_up_all(&container_of(work, struct tb_provider, wake_later)->wait);
 }
 
 /**
@@ -52,17 +52,6 @@ void tb_wake_flush(struct tb_provider *p)
 {
 	irq_work_sync(&p->wake);
 	cancel_work_sync(&p->wake_later);
-}
-
-/**
- * tb_wake_waiters() - wake all waiters, which check their conditions again
- * @p: the provider
- *
- * Context: process.
- */
-void tb_wake_waiters(struct tb_provider *p)
-{
-	wake_up_all(&p->wait);
 }
 
 /**

@@ -510,7 +510,7 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 	}
 	/* the snapshot may acquire more blocks of these rings now */
 	if (*done && p->snapshot)
-		tb_wake_waiters(p);
+		wake_up_all(&p->wait);
 	mutex_unlock(&p->read_lock);
 	return err;
 }
@@ -532,6 +532,6 @@ void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 	mutex_lock(&p->read_lock);
 	if (p->reader == s)
 		tb_block_unacquire(p, refs, count);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 	mutex_unlock(&p->read_lock);
 }

@@ -56,7 +56,7 @@ static void tb_read_finish_block(struct tb_session *s)
 	p->durable.reading = ~0ull;
 	/* the snapshot may acquire more of this ring: wake threads that wait in poll() */
 	if (p->snapshot)
-		tb_wake_waiters(p);
+		wake_up_all(&p->wait);
 	mutex_unlock(&p->read_lock);
 	mutex_unlock(&p->batch);
 }

@@ -232,7 +232,7 @@ static int tb_save_channel_answer(struct tb_save_channel *c, const struct tb_pac
 		err = tb_save_channel_saved(c, packet);
 	mutex_unlock(&p->read_lock);
 	/* this channel or the session may be able to acquire a block now */
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 	return err;
 }
 
@@ -342,7 +342,7 @@ static void tb_save_channel_free(struct tb_save_channel *c)
 	mutex_lock(&p->read_lock);
 	tb_save_channel_detach(c);
 	mutex_unlock(&p->read_lock);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 	tb_provider_put(p, TB_HOLDER_NONE);
 	kfree(c);
 }

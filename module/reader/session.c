@@ -192,7 +192,7 @@ void tb_session_destroy(struct tb_session *s)
 	/* does nothing if this session has not armed the trigger */
 	tb_trigger_disarm(p, s);
 	tb_session_detach(s);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 	tb_provider_put(p, TB_HOLDER_FILE);
 	kfree(s);
 }

@@ -284,7 +284,7 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 	if (!err && generation)
 		*generation = p->generation;
 	mutex_unlock(&p->lock);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 	return err;
 }
 
@@ -306,7 +306,7 @@ int tb_provider_stop(struct tb_provider *p, u64 generation)
 		err = 0;
 	}
 	mutex_unlock(&p->lock);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 	return err;
 }
 

@@ -213,7 +213,7 @@ static void tb_stop_work(struct work_struct *work)
 	if (p->state == TB_STATE_RUNNING && p->reason)
 		tb_recording_stop(p);
 	mutex_unlock(&p->lock);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 }
 
 /**

@@ -191,7 +191,7 @@ static void tb_sleep_discard(struct tb_provider *p)
 		mutex_unlock(&p->read_lock);
 	}
 	mutex_unlock(&p->lock);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 }
 
 /* ---- life ------------------------------------------------------------- */

@@ -468,7 +468,7 @@ void tb_state_work(struct work_struct *work)
 		/* wake a reader that waits for rolling blocks: it must acquire these first */
 		if (p->durable.taken < p->durable.sealed &&
 		    tb_durable_used_slots(&p->durable) > p->durable.nr_slots / 4)
-			tb_wake_waiters(p);
+			wake_up_all(&p->wait);
 	}
 	mutex_unlock(&p->read_lock);
 }

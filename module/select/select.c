@@ -507,7 +507,7 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 	}
 	p->nr_enabled = enabled;
 	mutex_unlock(&p->lock);
-	tb_wake_waiters(p);
+	wake_up_all(&p->wait);
 	if (matched)
 		*matched = count;
 	return err;
