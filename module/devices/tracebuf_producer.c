@@ -397,11 +397,6 @@ static int tb_commit_patches(struct tb_channel *c, const struct tb_patch *patche
 	return err;
 }
 
-static void *tb_get_array(u64 from, u32 nr, size_t size)
-{
-	return nr ? vmemdup_user(u64_to_user_ptr(from), nr * size) : NULL;
-}
-
 static int tb_commit_all(struct tb_channel *c, struct tb_commit *commit, struct tb_chunk_ref *refs,
 			 const struct tb_patch *patches)
 {
@@ -436,10 +431,11 @@ static int tb_pioc_commit(struct tb_channel *c, void __user *arg, size_t size)
 		return -EINVAL;
 	if (commit.nr_refs > TB_COMMIT_MAX || commit.nr_patches > TB_COMMIT_MAX)
 		return -E2BIG;
-	refs = tb_get_array(commit.refs, commit.nr_refs, sizeof(*refs));
+	refs = vmemdup_user(u64_to_user_ptr(commit.refs), commit.nr_refs * sizeof(*refs));
 	if (IS_ERR(refs))
 		return PTR_ERR(refs);
-	patches = tb_get_array(commit.patches, commit.nr_patches, sizeof(*patches));
+	patches = vmemdup_user(u64_to_user_ptr(commit.patches),
+			       commit.nr_patches * sizeof(*patches));
 	if (IS_ERR(patches)) {
 		kvfree(refs);
 		return PTR_ERR(patches);

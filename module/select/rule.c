@@ -19,12 +19,6 @@
 
 /* ---- make ------------------------------------------------------------- */
 
-/* Copy an array from user space.  The caller frees it with kvfree(). */
-static void *tb_rule_copy(u64 from, u32 count, size_t size)
-{
-	return count ? vmemdup_user(u64_to_user_ptr(from), count * size) : NULL;
-}
-
 static int tb_rule_check_tests(struct tb_event *e, const struct tb_test *tests, u32 nr,
 			       const void *data, u32 data_bytes, struct tb_filter **filter,
 			       u32 *bad)
@@ -54,10 +48,10 @@ static int tb_rule_tests(struct tb_event *e, struct tb_rule *rule, struct tb_fil
 		return -EINVAL;
 	if (!rule->nr_tests)
 		return rule->data_bytes ? -EINVAL : 0;
-	tests = tb_rule_copy(rule->tests, rule->nr_tests, sizeof(*tests));
+	tests = vmemdup_user(u64_to_user_ptr(rule->tests), rule->nr_tests * sizeof(*tests));
 	if (IS_ERR(tests))
 		return PTR_ERR(tests);
-	data = tb_rule_copy(rule->data, rule->data_bytes, 1);
+	data = vmemdup_user(u64_to_user_ptr(rule->data), rule->data_bytes);
 	if (IS_ERR(data)) {
 		kvfree(tests);
 		return PTR_ERR(data);
@@ -76,9 +70,12 @@ static int tb_rule_counters(struct tb_provider *p, struct tb_rule *rule, u32 *ma
 
 	if (rule->nr_counters > TB_COUNTERS_MAX)
 		return -EINVAL;
-	counters = tb_rule_copy(rule->counters, rule->nr_counters, sizeof(*counters));
-	if (IS_ERR_OR_NULL(counters))
-		return PTR_ERR_OR_ZERO(counters);
+	if (!rule->nr_counters)
+		return 0;
+	counters = vmemdup_user(u64_to_user_ptr(rule->counters),
+				rule->nr_counters * sizeof(*counters));
+	if (IS_ERR(counters))
+		return PTR_ERR(counters);
 	err = tb_counters_get(&p->counters, counters, rule->nr_counters, mask, &rule->bad);
 	kvfree(counters);
 	/* write the names of the counters before the rings have values */
@@ -441,7 +438,7 @@ int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 	    (!pids->count && pids->flags))
 		return -EINVAL;
 	if (pids->count) {
-		ids = tb_rule_copy(pids->pids, pids->count, sizeof(*ids));
+		ids = vmemdup_user(u64_to_user_ptr(pids->pids), pids->count * sizeof(*ids));
 		if (IS_ERR(ids))
 			return PTR_ERR(ids);
 		err = tb_pending_prepare() ?:
