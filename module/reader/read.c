@@ -143,11 +143,14 @@ __poll_t tb_session_poll(struct tb_session *s, struct file *file, poll_table *ta
 {
 	struct tb_provider *p = READ_ONCE(s->provider);
 	struct tb_session *reader;
+	u32 trigger;
 
 	poll_wait(file, &p->wait, table);
 	tb_wake_arm(p);
-	if (READ_ONCE(p->trigger.session) == s)
-		return tb_trigger_poll(p);
+	if (READ_ONCE(p->trigger.session) == s) {
+		trigger = READ_ONCE(p->trigger.state);
+		return trigger == TB_TRIGGER_FROZEN || trigger == TB_TRIGGER_ENDED ? EPOLLPRI : 0;
+	}
 	reader = READ_ONCE(p->reader);
 	if (reader && reader != s)
 		return EPOLLERR;

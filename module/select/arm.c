@@ -5,7 +5,6 @@
  * Callers: the ioctls of devices/tracebuf.c, reader/, recording.c and select.c, in process context.
  * Locks: tb_provider.lock; tb_provider.read_lock for queries.
  */
-#include <linux/poll.h>
 #include <linux/slab.h>
 
 #include "events/catalog.h"
@@ -322,18 +321,4 @@ void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
 		strscpy(info->name, t->event->name, sizeof(info->name));
 	}
 	mutex_unlock(&p->read_lock);
-}
-
-/**
- * tb_trigger_poll() - poll() of the session that has armed the trigger
- * @p: the provider
- *
- * Context: any.
- * Return: EPOLLPRI if the rings are frozen, or the recording has ended; otherwise 0.
- */
-__poll_t tb_trigger_poll(struct tb_provider *p)
-{
-	u32 state = READ_ONCE(p->trigger.state);
-
-	return state == TB_TRIGGER_FROZEN || state == TB_TRIGGER_ENDED ? EPOLLPRI : 0;
 }

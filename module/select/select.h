@@ -53,7 +53,6 @@ void tb_trigger_refresh(struct tb_provider *p);
 int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s);
 void tb_trigger_stop(struct tb_provider *p);
 void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info);
-__poll_t tb_trigger_poll(struct tb_provider *p);
 
 /* handler.c */
 int tb_handlers_new_event(struct tb_event *e);
