@@ -545,7 +545,6 @@ static const struct file_operations tb_fops = {
 	.mmap = tb_mmap,
 	.unlocked_ioctl = tb_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = TB_NO_LLSEEK,
 };
 
 struct miscdevice tb_misc = {

@@ -574,7 +574,6 @@ static const struct file_operations tb_producer_fops = {
 	.mmap = tb_producer_mmap,
 	.unlocked_ioctl = tb_producer_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = TB_NO_LLSEEK,
 };
 
 struct miscdevice tb_producer_misc = {

@@ -35,13 +35,6 @@ static inline void tb_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #endif
 }
 
-/* no_llseek() went away in 6.12: a file that is not seekable needs none */
-#ifdef TB_HAVE_NO_LLSEEK
-#define TB_NO_LLSEEK	no_llseek
-#else
-#define TB_NO_LLSEEK	NULL
-#endif
-
 /* task_newtask has 64-bit flags since 6.18 */
 #ifdef TB_HAVE_CLONE_FLAGS_U64
 #define TB_CLONE_FLAGS	u64

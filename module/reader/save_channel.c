@@ -359,7 +359,6 @@ static const struct file_operations tb_save_channel_fops = {
 	.write = tb_save_channel_write,
 	.poll = tb_save_channel_poll,
 	.release = tb_save_channel_release,
-	.llseek = TB_NO_LLSEEK,
 };
 
 /* ---- open, and queries of other files ----------------------------------- */
