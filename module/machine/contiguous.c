@@ -13,17 +13,6 @@
 #include "contiguous.h"
 #include "reserved.h"
 
-/* Clears page by page, and yields in between: a caller may ask for gigabytes. */
-static void tb_clear(struct page *page, u32 order)
-{
-	u32 i;
-
-	for (i = 0; i < 1u << order; i++) {
-		clear_page(tb_page_address(page + i));
-		cond_resched();
-	}
-}
-
 /**
  * tb_mem_alloc() - allocate a row of blocks
  * @mem: out: the row; the caller sets @mem->region before
@@ -70,7 +59,7 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	}
 	/* only after the last allocation, so that a failed one costs little */
 	for (i = 0; i < mem->nr_chunks; i++)
-		tb_clear(mem->chunks[i], mem->order);
+		tb_pages_clear(tb_page_address(mem->chunks[i]), 1ul << mem->order);
 	return 0;
 }
 

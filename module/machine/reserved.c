@@ -193,14 +193,6 @@ bool tb_region_usable(void)
 	return tb_region.address && !smp_load_acquire(&tb_region.held);
 }
 
-static void tb_region_clear(unsigned long first, unsigned long count)
-{
-	for (; count; count--, first++) {
-		clear_page(tb_region.address + (first << PAGE_SHIFT));
-		cond_resched();
-	}
-}
-
 /**
  * tb_region_drop() - discard the recording that was found, and allow use of the range
  *
@@ -210,7 +202,7 @@ void tb_region_drop(void)
 {
 	if (!tb_region.address)
 		return;
-	tb_region_clear(0, tb_region.pages);
+	tb_pages_clear(tb_region.address, tb_region.pages);
 	/* the cleared memory before the flag: pairs with the acquire in tb_region_usable() */
 	smp_store_release(&tb_region.held, false);
 }
@@ -234,7 +226,7 @@ struct page *tb_region_alloc(unsigned int order)
 	mutex_unlock(&tb_region_lock);
 	if (at + count > tb_region.pages)
 		return NULL;
-	tb_region_clear(at, count);
+	tb_pages_clear(tb_region.address + (at << PAGE_SHIFT), count);
 	return pfn_to_page(tb_region.pfn + at);
 }
 
@@ -258,7 +250,7 @@ void tb_pages_free(struct page *page, unsigned int order)
 		return;
 	}
 	at = page_to_pfn(page) - tb_region.pfn;
-	tb_region_clear(at, 1ul << order);
+	tb_pages_clear(tb_page_address(page), 1ul << order);
 	mutex_lock(&tb_region_lock);
 	bitmap_clear(tb_region.used, at, 1ul << order);
 	mutex_unlock(&tb_region_lock);

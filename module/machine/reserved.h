@@ -49,4 +49,13 @@ static inline void *tb_page_address(const struct page *page)
 	return page_address(page);
 }
 
+/* Clear page by page, and yield in between: a caller may ask for gigabytes. */
+static inline void tb_pages_clear(void *address, unsigned long count)
+{
+	for (; count; count--, address += PAGE_SIZE) {
+		clear_page(address);
+		cond_resched();
+	}
+}
+
 #endif /* TB_MACHINE_RESERVED_H */
