@@ -112,18 +112,6 @@ struct tracepoint *tb_events_tracepoint(const char *name)
 }
 
 /**
- * tb_event_exists() - test whether an event can be recorded now
- * @e: the event
- *
- * Context: any.
- * Return: true if it has a tracepoint or a source.
- */
-bool tb_event_exists(const struct tb_event *e)
-{
-	return READ_ONCE(e->tp) || READ_ONCE(e->source);
-}
-
-/**
  * tb_event_matches() - test whether an event matches a pattern
  * @e: the event
  * @pattern: "system", "system:event", "event" or "all", with '*' and '?'

@@ -30,7 +30,6 @@ void tb_units_unregister(struct tb_unit *units, unsigned int n);
 unsigned int tb_events_count(void);
 struct tb_event *tb_event_by_index(unsigned int index);
 struct tracepoint *tb_events_tracepoint(const char *name);
-bool tb_event_exists(const struct tb_event *e);
 bool tb_event_matches(const struct tb_event *e, const char *pattern);
 const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes);
 int tb_event_attach(struct tb_probe *p, bool compact);

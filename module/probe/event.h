@@ -87,6 +87,12 @@ struct tracebuf_handler {
 	char pattern[];
 };
 
+/* Return true if the event can be recorded now: it has a tracepoint or a source. */
+static inline bool tb_event_exists(const struct tb_event *e)
+{
+	return READ_ONCE(e->tp) || READ_ONCE(e->source);
+}
+
 static inline bool tb_event_has_handlers(const struct tb_event *e)
 {
 	return rcu_access_pointer(e->handlers);

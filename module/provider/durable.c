@@ -424,21 +424,8 @@ bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
 }
 
 /**
- * tb_durable_whole() - check that the buffer has all records that a new reader needs
- * @d: the buffer
- *
- * Context: process, under read_lock.
- * Return: false if the caller must write a complete state first.
- */
-bool tb_durable_whole(const struct tb_durable *d)
-{
-	tb_durable_assert_locked(d);
-	return !d->first || d->state >= d->first;
-}
-
-/**
  * tb_durable_rewind() - let a new reader start at the oldest complete state
- * @d: the buffer; tb_durable_whole() is true
+ * @d: the buffer; it has all blocks, or such a state
  *
  * Context: process, under read_lock.
  */

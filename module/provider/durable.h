@@ -103,7 +103,6 @@ void tb_durable_seal(struct tb_durable *d);
 void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time);
 
 bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block);
-bool tb_durable_whole(const struct tb_durable *d);
 void tb_durable_rewind(struct tb_durable *d);
 void tb_durable_recycle(struct tb_durable *d, u64 number);
 

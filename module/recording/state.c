@@ -421,7 +421,8 @@ int tb_state_complete(struct tb_provider *p)
 	int err;
 
 	lockdep_assert_held(&p->read_lock);
-	if (tb_durable_whole(&p->durable)) {
+	/* the buffer has all records that a new reader needs */
+	if (!p->durable.first || p->durable.state >= p->durable.first) {
 		if (p->forgotten == p->threads_lost.before)
 			return 0;
 		err = tb_state_write_threads_lost(p, true);
