@@ -200,34 +200,21 @@ static int tb_param_category(const char *pattern)
 	return -EINVAL;
 }
 
-static int tb_params_writers(void)
-{
-	static const struct tb_quota quota = { .flags = TB_QUOTA_DEFAULT };
-	int err = tb_param_list(writers, tb_param_category);
-
-	return err ?: tb_channels_set_quota(&tb_kernel_provider, &quota);
-}
-
 /* Configure the provider "kernel".  Start a recording if the user has named events. */
 static int tb_params_apply(void)
 {
+	static const struct tb_quota quota = { .flags = TB_QUOTA_DEFAULT };
 	int err = tb_params_configure();
 
-	if (!err && writers && *writers)
-		err = tb_params_writers();
+	if (!err && writers && *writers) {
+		err = tb_param_list(writers, tb_param_category);
+		if (!err)
+			err = tb_channels_set_quota(&tb_kernel_provider, &quota);
+	}
 	if (err || !events || !*events)
 		return err;
 	err = tb_param_list(events, tb_param_event);
 	return err ?: tb_provider_start(&tb_kernel_provider, state ? 0 : TB_START_NO_STATE, NULL);
-}
-
-static int tb_memory_init(void)
-{
-	int err = memory && *memory ? tb_region_init(memory) : 0;
-
-	if (!err && tb_region.address)
-		err = tb_previous_init();
-	return err;
 }
 
 static int __init tb_init(void)
@@ -244,7 +231,10 @@ static int __init tb_init(void)
 	err = tb_registry_init();
 	if (err)
 		goto events_exit;
-	err = tb_memory_init();
+	if (memory && *memory)
+		err = tb_region_init(memory);
+	if (!err && tb_region.address)
+		err = tb_previous_init();
 	if (err)
 		goto registry_exit;
 	err = register_pm_notifier(&tb_sleep_block);

@@ -183,20 +183,24 @@ static void tb_thread_set_add_threads(struct tb_thread_set *s)
 /**
  * tb_thread_set_attach() - fill a set, and keep it up to date from now on
  * @s: the set, just made
- * @newtask: tracepoint task_newtask
- * @exec: tracepoint sched_process_exec
+ * @newtask: tracepoint task_newtask, or NULL
+ * @exec: tracepoint sched_process_exec, or NULL
  *
  * The caller uses the set only after this returns: then it has the threads that the given processes
  * created meanwhile.
  *
  * Context: process, sleeps; the caller serialises it with tb_thread_set_detach().
- * Return: 0; an error of tracepoint_probe_register(): nothing is attached.
+ * Return: 0; -ENOENT a tracepoint is missing; an error of tracepoint_probe_register().  After an
+ * error nothing is attached.
  */
 int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
 			 struct tracepoint *exec)
 {
-	int err = tracepoint_probe_register(newtask, tb_thread_set_newtask, s);
+	int err;
 
+	if (!newtask || !exec)
+		return -ENOENT;
+	err = tracepoint_probe_register(newtask, tb_thread_set_newtask, s);
 	if (err)
 		return err;
 	s->newtask = newtask;

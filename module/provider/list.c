@@ -258,13 +258,6 @@ struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder)
 	return p;
 }
 
-static void tb_provider_release(struct kref *ref)
-{
-	struct tb_provider *p = container_of(ref, struct tb_provider, ref);
-
-	p->release(p);
-}
-
 /**
  * tb_provider_put() - release a reference
  * @p: the provider
@@ -279,5 +272,5 @@ void tb_provider_put(struct tb_provider *p, enum tb_holder holder)
 		p->holders[holder]--;
 		mutex_unlock(&tb_providers_lock);
 	}
-	kref_put(&p->ref, tb_provider_release);
+	kref_put(&p->ref, p->release);
 }

@@ -124,7 +124,7 @@ struct tb_provider {
 	struct list_head node;
 	struct list_head all;
 	struct kref ref;
-	void (*release)(struct tb_provider *p);
+	void (*release)(struct kref *ref);
 	void (*drain)(struct tb_provider *p);
 	u32 holders[TB_HOLDERS];
 	u32 visits;

@@ -50,14 +50,6 @@ static int tb_config_check(const struct tb_config *c)
 	return memchr_inv(c->reserved, 0, sizeof(c->reserved)) ? -EINVAL : 0;
 }
 
-static u32 tb_default_durable_max(const struct tb_config *c)
-{
-	if (c->flags & TB_CONFIG_DURABLE_STOP)
-		return c->durable_kib;
-	return clamp_t(u64, (u64)c->durable_kib * TB_DURABLE_GROWTH, c->durable_kib,
-		       TB_DURABLE_KIB_MAX);
-}
-
 static u64 tb_config_bytes(const struct tb_config *c, const struct cpumask *cpus)
 {
 	return tb_memory_ring_bytes(c) * cpumask_weight(cpus) + c->durable_kib * 1024ULL;
@@ -193,7 +185,11 @@ static int tb_configure_locked(struct tb_provider *p, const struct tb_config *co
 	c.elements = c.elements ?: TB_DEFAULT_ELEMENTS;
 	c.watermark = c.watermark ?: TB_DEFAULT_WATERMARK;
 	c.durable_kib = c.durable_kib ?: TB_DEFAULT_DURABLE_KIB;
-	c.durable_max_kib = c.durable_max_kib ?: tb_default_durable_max(&c);
+	if (!c.durable_max_kib && (c.flags & TB_CONFIG_DURABLE_STOP))
+		c.durable_max_kib = c.durable_kib;
+	else if (!c.durable_max_kib)
+		c.durable_max_kib = clamp_t(u64, (u64)c.durable_kib * TB_DURABLE_GROWTH,
+					    c.durable_kib, TB_DURABLE_KIB_MAX);
 	c.cpus = 0;
 	c.cpus_bytes = 0;
 	err = tb_config_check(&c);

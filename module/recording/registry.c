@@ -57,8 +57,10 @@ static bool tb_name_legal(const char *name)
 	return c - name < TB_PROVIDER_NAME_MAX;
 }
 
-static void tb_registry_release(struct tb_provider *p)
+static void tb_registry_release(struct kref *ref)
 {
+	struct tb_provider *p = container_of(ref, struct tb_provider, ref);
+
 	/* forget it only then: select/ must find its attached probes when an event goes away */
 	tb_provider_stop(p, 0);
 	tb_providers_forget(p);

@@ -68,19 +68,6 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 	return matched ? 0 : -ENOENT;
 }
 
-/* Give *@test to the source of event @index, and set *@test to NULL. */
-static int tb_trigger_test(struct tb_provider *p, u32 index, struct tb_rule_active **test)
-{
-	struct tb_trigger_source *s;
-
-	lockdep_assert_held(&p->lock);
-	s = tb_trigger_find(&p->trigger, tb_event_by_index(index));
-	if (!s || s->probe.rule)
-		return -EINVAL;
-	swap(s->probe.rule, *test);
-	return 0;
-}
-
 /* Make a rule for each of @rules.  The caller frees them, also after an error. */
 static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr_rules,
 			    struct tb_rule_active **tests, u32 *bad)
@@ -140,6 +127,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 			     u32 *bad)
 {
 	struct tb_trigger *t = &p->trigger;
+	struct tb_trigger_source *s;
 	char *pattern;
 	int err = 0;
 	u32 i;
@@ -151,9 +139,13 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 	while (!err && (pattern = strsep(&patterns, ",")))
 		err = *pattern ? tb_trigger_match(p, pattern) : -EINVAL;
 	for (i = 0; i < nr_rules && !err; i++) {
-		err = tb_trigger_test(p, rules[i].index, &tests[i]);
-		if (err)
+		s = tb_trigger_find(t, tb_event_by_index(rules[i].index));
+		if (s && !s->probe.rule) {
+			swap(s->probe.rule, tests[i]);
+		} else {
 			*bad = i;
+			err = -EINVAL;
+		}
 	}
 	if (!err)
 		err = tb_pending_prepare();

@@ -240,16 +240,6 @@ void tb_rule_route(struct tb_probe *probe)
 	tb_rule_route_one(probe);
 }
 
-static void tb_rule_route_all(struct tb_provider *p)
-{
-	struct tb_probe *probe;
-	unsigned long i;
-
-	lockdep_assert_held(&p->lock);
-	xa_for_each(&p->probes, i, probe)
-		tb_rule_route(probe);
-}
-
 /**
  * tb_rule_count() - allocate the counts of a probe's suppressed events
  * @probe: the probe
@@ -394,15 +384,6 @@ void tb_rule_forget(struct tb_probe *probe)
 	free_percpu(probe->counts);
 }
 
-/* Fill a thread set, and add new threads to it from now on. */
-static int tb_rule_add_thread_set(struct tb_thread_set *set)
-{
-	struct tracepoint *newtask = tb_events_tracepoint("task_newtask");
-	struct tracepoint *exec = tb_events_tracepoint("sched_process_exec");
-
-	return newtask && exec ? tb_thread_set_attach(set, newtask, exec) : -ENOENT;
-}
-
 /**
  * tb_rule_remove_thread_set() - free a thread set that no pointer leads to any more
  * @set: the set, or NULL; running probes may still use it
@@ -430,6 +411,8 @@ void tb_rule_remove_thread_set(struct tb_thread_set *set)
 int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 {
 	struct tb_thread_set *set = NULL, *old;
+	struct tb_probe *probe;
+	unsigned long i;
 	int err = 0;
 	u32 *ids;
 
@@ -445,7 +428,8 @@ int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 		      tb_thread_set_make(&set, ids, pids->count, pids->flags, &pids->bad);
 		kvfree(ids);
 		if (!err)
-			err = tb_rule_add_thread_set(set);
+			err = tb_thread_set_attach(set, tb_events_tracepoint("task_newtask"),
+						   tb_events_tracepoint("sched_process_exec"));
 		if (err) {
 			tb_thread_set_free(set);
 			return err;
@@ -455,7 +439,8 @@ int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 	old = p->pids;
 	/* write the set before the pointer: pairs with the acquire in probe/pending.c */
 	smp_store_release(&p->pids, set);
-	tb_rule_route_all(p);
+	xa_for_each(&p->probes, i, probe)
+		tb_rule_route(probe);
 	mutex_unlock(&p->lock);
 	tb_rule_remove_thread_set(old);
 	return 0;

@@ -122,14 +122,6 @@ void tb_select_forget(struct tb_provider *p)
 		probe->described = 0;
 }
 
-/* Return the forms that are or must be described.  Absent events need none. */
-static u8 tb_select_forms(const struct tb_probe *probe)
-{
-	bool wanted = probe->enabled && tb_event_exists(probe->event);
-
-	return probe->described | (wanted ? tb_select_form(probe) : 0);
-}
-
 /**
  * tb_select_describe() - describe all enabled events, and all described events again
  * @p: the provider
@@ -142,10 +134,15 @@ int tb_select_describe(struct tb_provider *p)
 	struct tb_probe *probe;
 	unsigned long i;
 	int err = 0;
+	u8 forms;
 
 	lockdep_assert_held(&p->read_lock);
 	xa_for_each(&p->probes, i, probe) {
-		err = tb_select_describe_forms(p, probe, tb_select_forms(probe));
+		forms = probe->described;
+		/* absent events need no description */
+		if (probe->enabled && tb_event_exists(probe->event))
+			forms |= tb_select_form(probe);
+		err = tb_select_describe_forms(p, probe, forms);
 		/* the event has just gone */
 		if (err == -ENOENT)
 			err = 0;
