@@ -7,8 +7,8 @@
  * Each event of a trigger has its own probe, with rings without buffers.  So pending.c gets the
  * event, recorded or not, and calls tb_trigger_fire().  Other events pay nothing for triggers.
  *
- * tb_trigger_fire() runs in any context, NMI included; init and sync in process context, for
- * recording/.  No lock.
+ * tb_trigger_fire() runs in any context, NMI included; init in process context, for recording/.  No
+ * lock.
  */
 #include "probe.h"
 #include "trigger.h"
@@ -130,16 +130,4 @@ void tb_trigger_init(struct tb_provider *p)
 {
 	tb_irq_work_init(&p->trigger.work, tb_trigger_work);
 	INIT_DELAYED_WORK(&p->trigger.late, tb_trigger_late);
-}
-
-/**
- * tb_trigger_sync() - wait for the works of the trigger, and cancel them
- * @p: the provider, stopped, with no session
- *
- * Context: process.
- */
-void tb_trigger_sync(struct tb_provider *p)
-{
-	irq_work_sync(&p->trigger.work);
-	cancel_delayed_work_sync(&p->trigger.late);
 }

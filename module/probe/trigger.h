@@ -70,7 +70,6 @@ struct tb_trigger {
 };
 
 void tb_trigger_init(struct tb_provider *p);
-void tb_trigger_sync(struct tb_provider *p);
 void tb_trigger_fire(struct tb_trigger_source *s);
 
 /**

@@ -237,7 +237,6 @@ void tb_providers_look(void (*what)(struct tb_provider *p, void *data), void *da
 
 /* wake.c: wait for blocks, and wake the waiters: readers, poll(), save channels */
 void tb_wake_init(struct tb_provider *p);
-void tb_wake_flush(struct tb_provider *p);
 void tb_wake_waiters_irq(struct tb_provider *p);
 void tb_wake_arm(struct tb_provider *p);
 int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg);

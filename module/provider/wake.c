@@ -43,18 +43,6 @@ void tb_wake_init(struct tb_provider *p)
 }
 
 /**
- * tb_wake_flush() - wait until all queued wake-ups have ended
- * @p: the provider, stopped, without sessions, after tb_trigger_sync()
- *
- * Context: process.
- */
-void tb_wake_flush(struct tb_provider *p)
-{
-	irq_work_sync(&p->wake);
-	cancel_work_sync(&p->wake_later);
-}
-
-/**
  * tb_wake_waiters_irq() - wake all waiters from an interrupt
  * @p: the provider
  *

@@ -510,9 +510,16 @@ void tb_provider_destroy(struct tb_provider *p)
 	struct tb_memory memory;
 
 	tb_provider_stop(p, 0);
-	tb_recording_sync(p);
-	tb_trigger_sync(p);
-	tb_wake_flush(p);
+	/* first p->wake, which may queue stop_work */
+	irq_work_sync(&p->wake);
+	cancel_work_sync(&p->stop_work);
+	irq_work_sync(&p->kick);
+	cancel_work_sync(&p->durable_work);
+	irq_work_sync(&p->trigger.work);
+	cancel_delayed_work_sync(&p->trigger.late);
+	/* last wake_later, which p->wake and the trigger's works may queue */
+	irq_work_sync(&p->wake);
+	cancel_work_sync(&p->wake_later);
 	memory = (struct tb_memory){ .rings = p->memory, .durable = p->durable };
 	tb_memory_free(&memory);
 	tb_memory_charge(p, 0, false);

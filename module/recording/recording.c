@@ -536,18 +536,3 @@ void tb_recording_init(struct tb_provider *p)
 	INIT_WORK(&p->durable_work, tb_state_work);
 	tb_irq_work_init(&p->kick, tb_kick_work);
 }
-
-/**
- * tb_recording_sync() - wait for the work items; they will not run again
- * @p: the provider, stopped, with no session
- *
- * Context: process.
- */
-void tb_recording_sync(struct tb_provider *p)
-{
-	/* first p->wake, which may queue stop_work */
-	irq_work_sync(&p->wake);
-	cancel_work_sync(&p->stop_work);
-	irq_work_sync(&p->kick);
-	cancel_work_sync(&p->durable_work);
-}

@@ -21,7 +21,6 @@ int tb_provider_stats(struct tb_provider *p, struct tb_stats *st);
 
 /* recording.c */
 void tb_recording_init(struct tb_provider *p);
-void tb_recording_sync(struct tb_provider *p);
 int tb_recording_add_ring(struct tb_provider *p, unsigned int cpu);
 void tb_recording_reset(struct tb_provider *p);
 int tb_recording_start(struct tb_provider *p, bool dump);
