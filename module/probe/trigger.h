@@ -52,7 +52,7 @@ struct tb_trigger_source {
 struct tb_trigger {
 	u32 state;
 	struct tb_session *session;
-	struct tb_trigger_source **sources;
+	struct tb_trigger_source *sources;
 	u32 nr_sources;
 	u32 post;
 	u32 post_ms;

@@ -14,22 +14,17 @@
 
 #define TB_TRIGGER_EVENTS_MAX	64
 
-static int tb_trigger_add(struct tb_provider *p, struct tb_event *e)
+static void tb_trigger_add(struct tb_provider *p, struct tb_event *e)
 {
-	struct tb_trigger_source *s;
+	struct tb_trigger_source *s = &p->trigger.sources[p->trigger.nr_sources++];
 
 	lockdep_assert_held(&p->lock);
-	s = kvzalloc(sizeof(*s), TB_GFP);
-	if (!s)
-		return -ENOMEM;
-	p->trigger.sources[p->trigger.nr_sources++] = s;
 	s->bytes = scnprintf(s->text, sizeof(s->text), "trigger: %s:%s", e->system, e->name);
 	s->probe.event = e;
 	s->probe.provider = p;
 	s->probe.rings = p->pending_rings;
 	s->probe.id_wide = tb_event_id(e);
 	s->probe.trigger = s;
-	return 0;
 }
 
 static struct tb_trigger_source *tb_trigger_find(struct tb_trigger *t, const struct tb_event *e)
@@ -37,8 +32,8 @@ static struct tb_trigger_source *tb_trigger_find(struct tb_trigger *t, const str
 	u32 i;
 
 	for (i = 0; i < t->nr_sources; i++)
-		if (t->sources[i]->probe.event == e)
-			return t->sources[i];
+		if (t->sources[i].probe.event == e)
+			return &t->sources[i];
 	return NULL;
 }
 
@@ -48,7 +43,6 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 	struct tb_trigger *t = &p->trigger;
 	unsigned int i, n = tb_events_count();
 	bool matched = false;
-	int err;
 
 	lockdep_assert_held(&p->lock);
 	for (i = 0; i < n; i++) {
@@ -61,9 +55,7 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 			continue;
 		if (t->nr_sources == TB_TRIGGER_EVENTS_MAX)
 			return -E2BIG;
-		err = tb_trigger_add(p, e);
-		if (err)
-			return err;
+		tb_trigger_add(p, e);
 	}
 	return matched ? 0 : -ENOENT;
 }
@@ -102,7 +94,7 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 		old = smp_cond_load_acquire(&t->state, VAL != TB_TRIGGER_FIRING);
 	} while (cmpxchg(&t->state, old, state) != old);
 	for (i = 0; i < t->nr_sources; i++)
-		tb_event_detach(&t->sources[i]->probe);
+		tb_event_detach(&t->sources[i].probe);
 	tb_tracepoint_synchronize();
 	/* probes that fired have ended; the irq_work before the timer, which it starts */
 	irq_work_sync(&t->work);
@@ -112,11 +104,9 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 	for_each_cpu(cpu, &p->cpus)
 		tb_write(&per_cpu_ptr(p->rings, cpu)->overwrite_last, ~0ull);
 	mutex_unlock(&p->read_lock);
-	for (i = 0; i < t->nr_sources; i++) {
-		tb_rule_forget(&t->sources[i]->probe);
-		kvfree(t->sources[i]);
-	}
-	kfree(t->sources);
+	for (i = 0; i < t->nr_sources; i++)
+		tb_rule_forget(&t->sources[i].probe);
+	kvfree(t->sources);
 	t->sources = NULL;
 	t->nr_sources = 0;
 }
@@ -133,7 +123,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 	u32 i;
 
 	lockdep_assert_held(&p->lock);
-	t->sources = kcalloc(TB_TRIGGER_EVENTS_MAX, sizeof(*t->sources), TB_GFP);
+	t->sources = kvcalloc(TB_TRIGGER_EVENTS_MAX, sizeof(*t->sources), TB_GFP);
 	if (!t->sources)
 		return -ENOMEM;
 	while (!err && (pattern = strsep(&patterns, ",")))
@@ -160,7 +150,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 	smp_store_release(&t->state, TB_TRIGGER_ARMED); /* before any probe can run */
 	mutex_unlock(&p->read_lock);
 	for (i = 0; i < t->nr_sources && !err; i++)
-		err = tb_event_attach(&t->sources[i]->probe, false);
+		err = tb_event_attach(&t->sources[i].probe, false);
 	return err;
 }
 
@@ -268,12 +258,12 @@ void tb_trigger_refresh(struct tb_provider *p)
 
 	lockdep_assert_held(&p->lock);
 	for (i = 0; i < t->nr_sources; i++) {
-		if (!tb_event_exists(t->sources[i]->probe.event))
-			tb_event_detach(&t->sources[i]->probe);
-		else if (tb_event_attach(&t->sources[i]->probe, false))
+		if (!tb_event_exists(t->sources[i].probe.event))
+			tb_event_detach(&t->sources[i].probe);
+		else if (tb_event_attach(&t->sources[i].probe, false))
 			pr_warn_ratelimited("tracebuf: %s: %s:%s does not trigger any more\n",
-					    p->name, t->sources[i]->probe.event->system,
-					    t->sources[i]->probe.event->name);
+					    p->name, t->sources[i].probe.event->system,
+					    t->sources[i].probe.event->name);
 	}
 }
 
