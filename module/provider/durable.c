@@ -215,18 +215,8 @@ void tb_durable_reset(struct tb_durable *d, u8 raw_clock, u32 provider, u64 reco
 	d->raw_clock = raw_clock;
 	d->provider = provider;
 	d->recording = recording;
-	d->last_time = 0;
-	d->first = 0;
-	d->used = 0;
-	d->sealed = 0;
-	d->taken = 0;
-	d->released = 0;
+	memset_after(d, 0, recording);
 	d->reading = ~0ull;
-	d->bytes = 0;
-	d->state = 0;
-	d->older = 0;
-	d->state_time = 0;
-	d->state_slots = 0;
 	d->nr_free = d->nr_slots;
 	for (i = 0; i < d->nr_slots; i++)
 		d->free[i] = d->nr_slots - 1 - i;

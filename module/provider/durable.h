@@ -57,6 +57,8 @@ struct tb_durable_block {
  * @state_time: start time of @state, trace clock
  * @state_slots: upper bound of the slots that @state takes
  *
+ * A new recording clears the members after @recording.
+ *
  * The module never reads the blocks' memory back: something else may have changed reserved memory
  * by mistake, and hibernation may have lost it.
  *
