@@ -191,7 +191,7 @@ static int check_named(struct query *query, const struct job *job)
 				job->file, text, named->name);
 	if (named && !strcmp(named->needs, "run_slices") &&
 	    (job->selection.from.given || job->selection.to.given))
-		note("a run that begins in the chosen time counts as a whole; 'tracebuf report' counts only its part in that time");
+		note("a run that overlaps the chosen time counts as a whole; 'tracebuf report' counts only its part in that time");
 	return EXIT_FINE;
 }
 
