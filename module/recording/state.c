@@ -385,7 +385,7 @@ void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu)
 		p->durable_lost++;
 }
 
-/* If a record does not fit, the last one has no counts: readers then take none as known. */
+/* If a record does not fit, append one without counts: it says that not all are known. */
 static int tb_state_write_suppressed(struct tb_provider *p)
 {
 	struct tb_suppressed sum;

@@ -387,7 +387,7 @@ assert [int(n) for n in said.groups()] == [row["n"], row["gaps"]], (said, row)' 
 query renamed.tbuf cpu && [ ! -s said ] || ok=1
 "$REPORT_TRACE" killed killed.tbuf && query killed.tbuf cpus &&
 	grep -q "what 1 CPU did after the last event is unknown" said || ok=1
-query --to 2 killed.tbuf cpus && grep -q "counts as a whole" said || ok=1
+query --to 2 killed.tbuf cpus && grep -q "parts outside of that time" said || ok=1
 result $ok "an answer from a part of the events says so first"
 
 # ---- errors ----

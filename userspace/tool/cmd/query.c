@@ -189,9 +189,10 @@ static int check_named(struct query *query, const struct job *job)
 	if (named && query_lacks(query, named->needs, text, sizeof(text)))
 		return complain("%s has no %s recorded, which the question '%s' needs",
 				job->file, text, named->name);
+	/* these sum up times of CPUs */
 	if (named && !strcmp(named->needs, "run_slices") &&
 	    (job->selection.from.given || job->selection.to.given))
-		note("a run that overlaps the chosen time counts as a whole; 'tracebuf report' counts only its part in that time");
+		note("runs count with their parts outside of that time; in 'report' they do not");
 	return EXIT_FINE;
 }
 
@@ -243,7 +244,7 @@ static int say_missing(struct query *query, const struct job *job)
 		     plural(missing->nr_own));
 	early = ends_early(missing);
 	if (early)
-		note("%s: it ends before the recording: what %u CPU%s did after the last event is unknown, and in no row",
+		note("%s: what %u CPU%s did after the last event is unknown: no row has it",
 		     job->file, early, plural(early));
 	return EXIT_FINE;
 }
