@@ -594,7 +594,8 @@ struct tb_totals {
  * @vetoed: events that a handler of a module rejected
  * @nested: events that were not tested, because too many interrupted one another on this CPU
  *
- * The counts of the rings include none of them.
+ * The counts of the rings include none of them.  A record without any count says that durable
+ * memory was full: further counts are not known.
  */
 struct tb_suppressed {
 	__u32 id;
@@ -643,22 +644,28 @@ enum tb_mapping_kind {
 	TB_MAPPING_EXEC	= 2,	/* exec has removed all earlier mappings */
 	TB_MAPPING_FORK	= 3,	/* a new process has the present mappings of @parent */
 	TB_MAPPING_UNKNOWN = 4,	/* no mappings are known for @size ns, nor those from before */
+	TB_MAPPING_FUNCTION = 5, /* @start is in this function, if code without a file is there */
 };
 
 /**
  * struct tb_mapping - payload of TB_EV_MAPPING, in notes: the address space of a process
  * @since: time of the change, CLOCK_MONOTONIC in ns; 0: before the recording
  * @start, @size: the addresses; TB_MAPPING_UNKNOWN: @size is a time in ns
- * @offset: offset in the file of the byte at @start
+ * @offset: offset in the file of the byte at @start; TB_MAPPING_FUNCTION: in the function
  * @pid: the process (tgid)
  * @parent: TB_MAPPING_FORK: parent of the process
  * @kind: TB_MAPPING_*; fields that a kind does not use are 0
  * @build_id: length of the file's build ID, which follows; 0: none, or not known
- * @path: length of the file's path, which follows the build ID; not NUL-terminated
+ * @path: length of the file's path, which follows the build ID; not NUL-terminated;
+ *	TB_MAPPING_FUNCTION: of the function's name
  *
  * An address belongs to the latest TB_MAPPING_CODE of its process that contains it, if that is
  * no older than the latest TB_MAPPING_EXEC of the process and the end of the latest
  * TB_MAPPING_UNKNOWN.  The file has only mappings that contain an address of the recording.
+ *
+ * A process may generate code (JIT) and list its functions in /tmp/perf-PID.map.  The recorder
+ * reads the list once, at the end.  Those of a process do not overlap, and are valid from @since
+ * on: its latest TB_MAPPING_EXEC or TB_MAPPING_FORK, or the end of the latest TB_MAPPING_UNKNOWN.
  */
 struct tb_mapping {
 	__u64 since;

@@ -251,6 +251,17 @@ int tb_trace_code(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint6
 		  struct tb_code *code);
 
 /**
+ * tb_trace_generated - find the function that a program has generated at an address (JIT)
+ * @pid, @ns, @address: as for tb_trace_code()
+ * @name, @length: out: its name from the program's /tmp/perf-PID.map, not NUL-terminated
+ * @offset: out: bytes from the function's start
+ *
+ * Return: 0; -ENOENT the address is in a file, or the trace has no name for it.
+ */
+int tb_trace_generated(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint64_t address,
+		       const char **name, size_t *length, uint64_t *offset);
+
+/**
  * tb_trace_open_file - what the recorder found open after the start of the recording
  * @index: which of these files, from 0, in any order
  * @file: out: which process had it, under which number, when

@@ -16,6 +16,7 @@
 #define LAST 200		/* times go from 0 to there */
 #define ROUNDS 400
 #define QUERIES 200
+#define FUNCTIONS 5000u
 
 static struct fx fx;
 static struct fx_ring notes;
@@ -31,9 +32,10 @@ static unsigned int pick(unsigned int below)
 static void put_mapping(const struct tb_mapping *mapping, const char *path)
 {
 	struct { struct tb_mapping head; char rest[64]; } payload = { .head = *mapping };
-	size_t bytes = mapping->kind == TB_MAPPING_CODE ? strlen(path) : 0;
+	size_t bytes = mapping->kind == TB_MAPPING_CODE || mapping->kind == TB_MAPPING_FUNCTION ?
+		       strlen(path) : 0;
 
-	payload.head.build_id = bytes ? 4 : 0;
+	payload.head.build_id = bytes && path[0] == '/' && path[1] != '/' ? 4 : 0;
 	payload.head.path = (uint16_t)bytes;
 	memcpy(payload.rest, "\1\2\3\4", payload.head.build_id);
 	memcpy(payload.rest + payload.head.build_id, path, bytes);
@@ -250,11 +252,86 @@ static void circle(void)
 	fx_free(&fx);
 }
 
+/* Name of the generated function, and the offset there */
+static const char *function_at(const struct tb_trace *whole, uint32_t pid, uint64_t ns,
+			       uint64_t address)
+{
+	static char text[40];
+	const char *name;
+	uint64_t offset;
+	size_t length;
+
+	if (tb_trace_generated(whole, pid, ns, address, &name, &length, &offset))
+		return "none";
+	snprintf(text, sizeof(text), "%.*s+%llu", (int)length, name, (unsigned long long)offset);
+	return text;
+}
+
+/* Process 1 generates code at pages 1 to 8, and execs at 100; then it has a file at page 9, and
+ * pages 1 to 8 again.  2 is its child. */
+static void generated(void)
+{
+	struct tb_mapping code = {
+		.kind = TB_MAPPING_CODE, .pid = 1, .start = PAGE, .size = 8 * PAGE,
+	};
+	struct tb_mapping file = {
+		.kind = TB_MAPPING_CODE, .pid = 1, .since = 101, .start = 9 * PAGE, .size = PAGE,
+	};
+	struct tb_mapping exec = { .kind = TB_MAPPING_EXEC, .pid = 1, .since = 100 };
+	struct tb_mapping fork = { .kind = TB_MAPPING_FORK, .pid = 2, .since = 150, .parent = 1 };
+	struct tb_mapping function = {
+		.kind = TB_MAPPING_FUNCTION, .pid = 1, .since = 100, .size = 4, .offset = 2,
+	};
+	struct tb_trace *whole;
+	unsigned int i;
+	char name[20];
+
+	fx_init(&fx, 12, 1000);
+	fx_durable_end(&fx);
+	memset(&notes, 0, sizeof(notes));
+	put_mapping(&code, "//anon");
+	code.start = 10 * PAGE;
+	put_mapping(&code, "//anon");
+	/* more than a lookup of mappings goes back */
+	for (i = FUNCTIONS; i-- > 0; ) {
+		function.start = PAGE + 6 * (uint64_t)i;
+		snprintf(name, sizeof(name), "f%u", i);
+		put_mapping(&function, name);
+	}
+	function.start = 9 * PAGE;
+	put_mapping(&function, "not in a file");
+	function.start = 10 * PAGE;
+	put_mapping(&function, "not after exec");
+	put_mapping(&exec, "");
+	code.since = 101;
+	code.start = PAGE;
+	put_mapping(&code, "//anon");
+	put_mapping(&file, "/lib/file");
+	put_mapping(&fork, "");
+	fx_end(&fx, &notes);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &whole, NULL));
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE), "f0+2");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 3), "f0+5");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 4), "none");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 6 * (FUNCTIONS - 1) + 1), "f4999+3");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 6 * FUNCTIONS), "none");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE - 1), "none");
+	CHECK_TEXT(function_at(whole, 1, 120, 9 * PAGE), "none");
+	CHECK_TEXT(function_at(whole, 1, 120, 10 * PAGE), "none");
+	/* before exec there was other code */
+	CHECK_TEXT(function_at(whole, 1, 99, PAGE), "none");
+	/* the child may have generated something else there */
+	CHECK_TEXT(function_at(whole, 2, 160, PAGE), "none");
+	tb_trace_close(whole);
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
 	{ "mapping: an address belongs to what was mapped there at that time", as_recorded },
 	{ "mapping: in any order of the notes", in_any_order },
 	{ "mapping: in a trace that is followed", followed },
 	{ "mapping: one that is too short is a fault", malformed },
+	{ "mapping: functions that a process has generated", generated },
 	{ "mapping: processes that descend from each other", circle },
 };
 

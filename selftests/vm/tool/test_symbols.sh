@@ -39,6 +39,15 @@ flight()
 	[ $code = 0 ] && tracebuf verify flight.tbuf
 }
 
+# The program has ended when the recorder reads what it listed.
+generating()
+{
+	tracebuf record -q -e "$events" -o jit.tbuf -- "$named" 1 generated
+	code=$?
+	rm -f /tmp/perf-*.map
+	[ $code = 0 ] && tracebuf verify jit.tbuf
+}
+
 # Without stacks
 timers()
 {
@@ -103,6 +112,16 @@ other_build()
 	grep -q 'gone+0x' said && ! grep -q ' main+' said && grep -q 'of another build' remarks
 }
 
+generated()
+{
+	tracebuf flamegraph -q --collapsed --user --comm named jit.tbuf >said
+	cat said
+	grep -q 'main;generate;outer of a.js:9;inner of a.js:1 1$' said || return
+	tracebuf print --comm named jit.tbuf >said
+	cat said
+	grep -q 'inner of a.js:1+0xb (' said && grep -q 'outer of a.js:9+0x9 (' said
+}
+
 every_form()
 {
 	tracebuf export -q --format jsonl -o all.jsonl record.tbuf &&
@@ -114,19 +133,21 @@ every_form()
 		sqlite3 all.sqlite "SELECT user_stack FROM extras" | grep -q checkout
 }
 
-plan 3 7
+plan 4 8
 if in_guest; then
 	insmod "$TRACEBUF_KO" || exit 1
 fi
 check "record" record
 check "a flight recorder" flight
 check "record timers" timers
+check "a program that generates code" generating
 ! in_guest || rmmod tracebuf
 judge "programs that have ended, forked, or ran before" ended
 judge "programs of a flight recorder" all flight.tbuf named
 judge "a program without its file has offsets" gone
 judge "a file by its build ID" debug_dir
 judge "a file of another build gives no names" other_build
+judge "functions that a program generated" generated
 judge "every export" every_form
 judge "functions of timers and work" functions
 finish

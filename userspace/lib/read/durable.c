@@ -399,6 +399,8 @@ void tb_durable_free(struct tb_recording *recording)
 	free(recording->symbol_runs.starts);
 	free(recording->mappings);
 	free(recording->mapping_runs.starts);
+	free(recording->generated);
+	free(recording->generated_runs.starts);
 	free(recording->open_files);
 	tb_users_free(recording->users);
 }

@@ -135,6 +135,9 @@ struct tb_recording {
 	struct tb_mapping_at *mappings;	/* runs, each by process and time */
 	size_t   nr_mappings, room_mappings;
 	struct tb_runs mapping_runs;
+	struct tb_mapping_at *generated;	/* functions; runs, each by process and address */
+	size_t   nr_generated, room_generated;
+	struct tb_runs generated_runs;
 	struct tb_open_file_at *open_files;	/* as in the file */
 	size_t   nr_open_files, room_open_files;
 	struct tb_users *users;		/* NULL: no program has written */

@@ -5,6 +5,9 @@
  * Entries are sorted by process and time.  A lookup goes back from its time to the first entry that
  * decides: code at that address; exec, which removes all older code; or fork, which continues the
  * lookup in the parent.
+ *
+ * Functions that a program has generated (TB_MAPPING_FUNCTION) are sorted by process and address,
+ * because a process may have very many.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,19 +19,25 @@
 
 const char *tb_mapping_add(struct tb_recording *recording, const struct tb_walk *walk)
 {
-	struct tb_mapping_at *at;
+	struct tb_mapping_at at;
 
-	if (walk->bytes < sizeof(at->mapping))
+	if (walk->bytes < sizeof(at.mapping))
 		return "a mapping is too short";
-	if (tb_array_grow(&recording->mappings, &recording->room_mappings,
-			  recording->nr_mappings, sizeof(*at)))
-		return "";
-	at = &recording->mappings[recording->nr_mappings];
-	memcpy(&at->mapping, walk->payload, sizeof(at->mapping));
-	at->bytes = (const unsigned char *)walk->payload + sizeof(at->mapping);
-	if (walk->bytes - sizeof(at->mapping) < (size_t)at->mapping.build_id + at->mapping.path)
+	memcpy(&at.mapping, walk->payload, sizeof(at.mapping));
+	at.bytes = (const unsigned char *)walk->payload + sizeof(at.mapping);
+	if (walk->bytes - sizeof(at.mapping) < (size_t)at.mapping.build_id + at.mapping.path)
 		return "a mapping's build ID and path do not fit into it";
-	recording->nr_mappings++;
+	if (at.mapping.kind == TB_MAPPING_FUNCTION) {
+		if (tb_array_grow(&recording->generated, &recording->room_generated,
+				  recording->nr_generated, sizeof(at)))
+			return "";
+		recording->generated[recording->nr_generated++] = at;
+		return NULL;
+	}
+	if (tb_array_grow(&recording->mappings, &recording->room_mappings,
+			  recording->nr_mappings, sizeof(at)))
+		return "";
+	recording->mappings[recording->nr_mappings++] = at;
 	return NULL;
 }
 
@@ -44,10 +53,27 @@ static int compare(const void *a, const void *b)
 	return first->bytes < second->bytes ? -1 : first->bytes > second->bytes;
 }
 
+static int compare_generated(const void *a, const void *b)
+{
+	const struct tb_mapping_at *first = a, *second = b;
+
+	TB_COUNT_STEP();
+	if (first->mapping.pid != second->mapping.pid)
+		return first->mapping.pid < second->mapping.pid ? -1 : 1;
+	if (first->mapping.start != second->mapping.start)
+		return first->mapping.start < second->mapping.start ? -1 : 1;
+	return first->bytes < second->bytes ? -1 : first->bytes > second->bytes;
+}
+
 int tb_mappings_sort(struct tb_recording *recording)
 {
-	return tb_runs_sort(&recording->mapping_runs, recording->mappings,
-			    recording->nr_mappings, sizeof(*recording->mappings), compare);
+	int result = tb_runs_sort(&recording->mapping_runs, recording->mappings,
+				  recording->nr_mappings, sizeof(*recording->mappings), compare);
+
+	return result ? result :
+	       tb_runs_sort(&recording->generated_runs, recording->generated,
+			    recording->nr_generated, sizeof(*recording->generated),
+			    compare_generated);
 }
 
 /* Index after the last entry of @run that is of a lower pid, or of @pid and not later than @ns */
@@ -144,4 +170,50 @@ int tb_trace_code(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint6
 		ns = at->mapping.since;
 	}
 	return -ENOENT;
+}
+
+static bool is_file(const struct tb_code *code)
+{
+	static const char *const others[] = { "//anon", "/dev/zero", "/anon_hugepage", "/memfd:" };
+	size_t i, length;
+
+	if (code->build_id_bytes)
+		return true;
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		length = strlen(others[i]);
+		if (code->length >= length && !memcmp(code->path, others[i], length))
+			return false;
+	}
+	return code->length && code->path[0] == '/';
+}
+
+int tb_trace_generated(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint64_t address,
+		       const char **name, size_t *length, uint64_t *offset)
+{
+	const struct tb_recording *recording = trace->selected;
+	const struct tb_mapping_at *list = recording->generated, *at;
+	size_t run, low, high, start;
+	struct tb_code code;
+	int result = -ENOENT;
+
+	if (!recording->nr_generated || tb_trace_code(trace, pid, ns, address, &code) ||
+	    is_file(&code))
+		return -ENOENT;
+	for (run = 0; run < recording->generated_runs.count; run++) {
+		start = low = recording->generated_runs.starts[run];
+		high = tb_run_end(&recording->generated_runs, run, recording->nr_generated);
+		BISECT(low, high, i, list[i].mapping.pid < pid ||
+		       (list[i].mapping.pid == pid && list[i].mapping.start <= address));
+		if (low == start)
+			continue;
+		at = &list[low - 1];
+		if (at->mapping.pid != pid || at->mapping.since > ns ||
+		    address - at->mapping.start >= at->mapping.size)
+			continue;
+		*name = (const char *)at->bytes + at->mapping.build_id;
+		*length = strnlen(*name, at->mapping.path);
+		*offset = address - at->mapping.start + at->mapping.offset;
+		result = 0;
+	}
+	return result;
 }

@@ -280,7 +280,7 @@ static void verify_mapping(struct verify *verify, const struct tb_walk *walk, ui
 	if (walk->structure != TB_STRUCT_COMPOSITE || walk->bytes < sizeof(*mapping) ||
 	    walk->bytes - sizeof(*mapping) < (size_t)mapping->build_id + mapping->path)
 		verify_broken(verify, offset, "a mapping is too short");
-	else if (mapping->kind < TB_MAPPING_CODE || mapping->kind > TB_MAPPING_UNKNOWN ||
+	else if (mapping->kind < TB_MAPPING_CODE || mapping->kind > TB_MAPPING_FUNCTION ||
 		 mapping->size > UINT64_MAX - mapping->start)
 		verify_broken(verify, offset, "a mapping is impossible");
 }

@@ -20,6 +20,7 @@
 #include <string.h>
 #include "build_ids.h"
 #include "mappings.h"
+#include "perf_map.h"
 #include "lib/bisect.h"
 #include "tool/command/command.h"
 #include "tracebuf.h"
@@ -48,6 +49,7 @@ struct mappings {
 	uint64_t lost_since;		/* perf's records are missing since then; 0: none */
 	void  *files;			/* tree of struct file */
 	bool   unfollowed;		/* perf reports no changes */
+	uint64_t opened;		/* CLOCK_MONOTONIC, ns */
 };
 
 /* ---- the list of mappings ---- */
@@ -334,8 +336,10 @@ struct mappings *mappings_open(void)
 {
 	struct mappings *mappings = calloc(1, sizeof(*mappings));
 
-	if (mappings)
+	if (mappings) {
+		mappings->opened = monotonic_ns();
 		scan(mappings, 0);
+	}
 	return mappings;
 }
 
@@ -426,6 +430,61 @@ static int add_note(const struct known *entry, struct notes *notes)
 	return notes_add(notes, TB_EV_MAPPING, &payload, sizeof(payload.mapping) + bytes);
 }
 
+struct generated {
+	struct tb_mapping mapping;
+	struct notes *notes;
+};
+
+static int add_generated(const struct perf_map_function *function, void *to)
+{
+	struct generated *generated = to;
+	struct {
+		struct tb_mapping mapping;
+		char name[PERF_MAP_NAME_MAX];
+	} payload = { .mapping = generated->mapping };
+	size_t length = strlen(function->name);
+
+	payload.mapping.start = function->start;
+	payload.mapping.size = function->size;
+	payload.mapping.offset = function->offset;
+	payload.mapping.path = (uint16_t)length;
+	memcpy(payload.name, function->name, length);
+	return notes_add(generated->notes, TB_EV_MAPPING, &payload,
+			 sizeof(payload.mapping) + length);
+}
+
+/* Add functions that the processes in @pids have generated since their last exec or fork */
+static int generated_notes(const struct mappings *mappings, const unsigned char *pids,
+			   const uint64_t *addresses, size_t count, struct notes *notes)
+{
+	struct generated generated = { .mapping.kind = TB_MAPPING_FUNCTION, .notes = notes };
+	uint64_t *since = calloc(PIDS, sizeof(*since)), known = 0;
+	const struct tb_mapping *mapping;
+	uint32_t pid;
+	int result = 0;
+	size_t i;
+
+	if (!since)
+		return -ENOMEM;
+	for (i = 0; i < mappings->count; i++) {
+		mapping = &mappings->list[i].mapping;
+		if (mapping->kind == TB_MAPPING_UNKNOWN)
+			known = mapping->since + mapping->size;
+		else if (mapping->kind != TB_MAPPING_CODE && mapping->pid < PIDS)
+			since[mapping->pid] = mapping->since;
+	}
+	for (pid = 1; pid < PIDS && !result; pid++) {
+		if (!has(pids, pid))
+			continue;
+		generated.mapping.pid = pid;
+		generated.mapping.since = since[pid] > known ? since[pid] : known;
+		result = perf_map_read(pid, since[pid], mappings->opened, addresses, count,
+				       add_generated, &generated);
+	}
+	free(since);
+	return result;
+}
+
 int mappings_notes(struct mappings *mappings, const uint64_t *addresses, size_t count,
 		   struct notes *notes)
 {
@@ -446,6 +505,8 @@ int mappings_notes(struct mappings *mappings, const uint64_t *addresses, size_t 
 		    mapping->kind == TB_MAPPING_UNKNOWN || has(pids, mapping->pid))
 			result = add_note(&mappings->list[i], notes);
 	}
+	if (!result)
+		result = generated_notes(mappings, pids, addresses, count, notes);
 	free(pids);
 	return result;
 }

@@ -27,7 +27,8 @@ void mappings_record(struct mappings *mappings, const struct perf_event_header *
 void mappings_records_done(struct mappings *mappings);
 
 /**
- * mappings_notes - add the mappings that contain @addresses, and forks and execs of the processes
+ * mappings_notes - add the mappings that contain @addresses, forks and execs of the processes, and
+ *	names of generated code (perf_map.h)
  * @addresses: sorted addresses of user stacks, @count of them
  *
  * The caller may call this for each file of a recording.  Return: 0 or -ENOMEM.

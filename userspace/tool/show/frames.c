@@ -2,6 +2,8 @@
 /*
  * Names for the addresses of user stacks; see frames.h.
  *
+ * Functions that a program has generated have names in the trace.  For all others:
+ *
  * A file is used only if it has the build ID of the file that ran.  libdwfl of elfutils finds
  * symbols and debug information, also in separate files; libiberty demangles names.  Addresses are
  * looked up as offsets in files, so the process need not exist any more.
@@ -41,9 +43,10 @@ struct code_file {
 	uint64_t unnamed;		/* number of places without a name */
 };
 
-/* An offset in a file that was looked up */
+/* An offset in a file, or in a generated function, that was looked up */
 struct place {
 	const struct code_file *file;
+	const char *generated;		/* name of the function; NULL: in a file */
 	uint64_t offset;
 	unsigned int count;
 	struct frame *frames;
@@ -337,18 +340,25 @@ static int compare_places(const void *a, const void *b)
 
 	if (first->file != second->file)
 		return first->file < second->file ? -1 : 1;
+	if (first->generated != second->generated)
+		return first->generated < second->generated ? -1 : 1;
 	return first->offset == second->offset ? 0 : first->offset < second->offset ? -1 : 1;
 }
 
-static const struct place *place_of(struct code_file *file, uint64_t offset)
+static const struct place *place_of(struct code_file *file, const char *generated, uint64_t offset)
 {
-	struct frame frames[INLINED_MAX + 1] = { 0 };
-	struct place wanted = { .file = file, .offset = offset }, *place;
+	struct frame frames[INLINED_MAX + 1] = { {
+		.name = generated, .file = file->path, .offset = offset, .named = true,
+	} };
+	struct place wanted = {
+		.file = file, .generated = generated, .offset = offset, .count = 1,
+	}, *place;
 	void *node = tfind(&wanted, &places, compare_places);
 
 	if (node)
 		return *(struct place **)node;
-	wanted.count = look_up(file, offset, frames);
+	if (!generated)
+		wanted.count = look_up(file, offset, frames);
 	place = malloc(sizeof(*place));
 	if (!place)
 		return NULL;
@@ -364,6 +374,27 @@ static const struct place *place_of(struct code_file *file, uint64_t offset)
 	return place;
 }
 
+/* Name of the generated function at @address, and with it @offset there; NULL: none */
+static const char *generated_at(const struct tb_trace *trace, uint32_t pid, uint64_t ns,
+				uint64_t address, uint64_t *offset)
+{
+	char text[NAME_MAX_BYTES];
+	uint64_t within;
+	const char *name;
+	size_t length;
+
+	if (tb_trace_generated(trace, pid, ns, address, &name, &length, &within))
+		return NULL;
+	if (length >= sizeof(text))
+		length = sizeof(text) - 1;
+	memcpy(text, name, length);
+	text[length] = 0;
+	name = demangle_name(text);
+	if (name)
+		*offset = within;
+	return name;
+}
+
 unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view, uint32_t index,
 		       const struct frame **frames, uint32_t *behind)
 {
@@ -374,6 +405,7 @@ unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view,
 	uint64_t address = view->user_stack[index] - (index > 0);
 	const struct place *place = NULL;
 	uint32_t back = index > 0;
+	const char *generated;
 	struct code_file *file;
 	struct tb_code code;
 
@@ -383,7 +415,8 @@ unsigned int frames_of(const struct tb_trace *trace, const struct tb_view *view,
 			code.offset--;
 			back = 1;
 		}
-		place = file ? place_of(file, code.offset) : NULL;
+		generated = generated_at(trace, pid, view->ns, address, &code.offset);
+		place = file ? place_of(file, generated, code.offset) : NULL;
 	}
 	if (behind)
 		*behind = back;
@@ -412,15 +445,18 @@ static void remark(const void *node, VISIT when, int depth)
 		[NO_SYMBOLS] = "it cannot be read",
 	};
 
+	bool anonymous = !strncmp(file->path, "//anon", 6) || !strncmp(file->path, "[anon", 5);
+
 	(void)depth;
-	if ((when != preorder && when != leaf) || !file->unnamed || file->path[0] != '/' ||
-	    file->path[1] == '/')
+	if ((when != preorder && when != leaf) || !file->unnamed ||
+	    (!anonymous && (file->path[0] != '/' || file->path[1] == '/')))
 		return;
 	if (!remarks_begun)
 		fputs("addresses of programs without a name (--debug-dir names a folder with the files that ran):\n",
 		      remarks_out);
 	remarks_begun = true;
 	fprintf(remarks_out, "  %s: %" PRIu64 ": %s\n", file->path, file->unnamed,
+		anonymous ? "generated code that the program did not list in /tmp/perf-PID.map" :
 		reasons[file->trouble]);
 }
 

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of generated code; see perf_map.h.
+ *
+ * A line of the file is "START SIZE NAME", both numbers in hex: Linux,
+ * tools/perf/Documentation/jit-interface.txt.  The program appends lines while it runs, so the last
+ * line may be cut off.  Another user may have written the file: all that it can do is bounded.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "lib/bisect.h"
+#include "perf_map.h"
+#include "tool/command/plain_file.h"
+
+#define LINES_MAX (16u << 20)
+#define STEPS_MAX (64u << 20)		/* pairs of a line and an address in it */
+#define KEPT_MAX  (256u << 10)		/* lines with an address in them */
+#define SLACK_NS  1000000000ull		/* times of files are coarse */
+#define NS        1000000000ull
+
+/* ---- finding the file ---- */
+
+struct process {
+	uid_t user;
+	unsigned long pid;		/* in its innermost PID namespace */
+	uint64_t started;		/* CLOCK_BOOTTIME, ns */
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
+}
+
+/* Read a short file of /proc/PID into @text; false: it cannot be read */
+static bool read_text(int folder, const char *name, char *text, size_t room)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	ssize_t bytes = fd < 0 ? -1 : read(fd, text, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (bytes <= 0)
+		return false;
+	text[bytes] = 0;
+	return true;
+}
+
+static bool read_process(int folder, struct process *process)
+{
+	unsigned long long ticks;
+	char text[4096], *at;
+	unsigned int user;
+	int field;
+
+	if (!read_text(folder, "status", text, sizeof(text)))
+		return false;
+	at = strstr(text, "\nUid:");
+	if (!at || sscanf(at, "\nUid: %*u %u", &user) != 1)
+		return false;
+	process->user = user;
+	at = strstr(text, "\nNSpid:");
+	if (!at)
+		return false;
+	at[1 + strcspn(at + 1, "\n")] = 0;
+	process->pid = strtoul(strrchr(at, '\t') + 1, NULL, 10);
+	/* field 22; the name, field 2, is in () and may itself contain them */
+	if (!read_text(folder, "stat", text, sizeof(text)))
+		return false;
+	at = strrchr(text, ')');
+	for (field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	ticks = strtoull(at, NULL, 10);
+	process->started = ticks * (NS / (uint64_t)sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+/* Close @fd and return -1 unless @user, root or the caller owns it, and it was written to since */
+static int check(int fd, uid_t user, uint64_t since)
+{
+	struct stat status;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &status) &&
+	    (status.st_uid == user || !status.st_uid || status.st_uid == geteuid()) &&
+	    status.st_mtim.tv_sec >= 0 &&
+	    (uint64_t)status.st_mtim.tv_sec * NS + (uint64_t)status.st_mtim.tv_nsec + SLACK_NS >=
+	    since)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Convert a time of @clock to CLOCK_REALTIME */
+static uint64_t real_time(clockid_t clock, uint64_t ns)
+{
+	return clock_ns(CLOCK_REALTIME) - (clock_ns(clock) - ns);
+}
+
+static int open_map(uint32_t pid, uint64_t since, uint64_t opened)
+{
+	uint64_t real_since = since ? real_time(CLOCK_MONOTONIC, since) : 0;
+	struct process process;
+	int folder, root = -1, fd;
+	char name[40];
+
+	snprintf(name, sizeof(name), "/proc/%u", pid);
+	folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0 && read_process(folder, &process))
+		root = openat(folder, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0)
+		close(folder);
+	if (root >= 0) {
+		snprintf(name, sizeof(name), "tmp/perf-%lu.map", process.pid);
+		process.started = real_time(CLOCK_BOOTTIME, process.started);
+		fd = check(plain_file_open(root, name, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS),
+			   process.user, since ? real_since : process.started);
+		close(root);
+		return fd;
+	}
+	snprintf(name, sizeof(name), "/tmp/perf-%u.map", pid);
+	return check(plain_file_open(AT_FDCWD, name, RESOLVE_NO_SYMLINKS), 0,
+		     since ? real_since : real_time(CLOCK_MONOTONIC, opened));
+}
+
+/* ---- reading the file ---- */
+
+/* A function that contains an address */
+struct kept {
+	struct kept *next;
+	uint64_t start, size;
+	char name[];
+};
+
+struct reading {
+	uint64_t *addresses;		/* sorted; return addresses also less one */
+	struct kept **functions;	/* of each address; NULL: none */
+	size_t count;
+	struct kept *kept;
+	size_t nr_kept, steps;
+};
+
+/* Several functions were at an address */
+static struct kept replaced;
+
+/* Read the next line that is whole; longer ones are cut.  False: there is none */
+static bool next_line(FILE *file, char *line, int room)
+{
+	int byte = 0;
+
+	if (!fgets(line, room, file))
+		return false;
+	if (line[strcspn(line, "\n")] == '\n')
+		return true;
+	while ((byte = getc(file)) != EOF && byte != '\n')
+		;
+	return byte == '\n';
+}
+
+/* Parse "START SIZE NAME"; false: it is something else */
+static bool parse(char *line, uint64_t *start, uint64_t *size, char **name)
+{
+	char *end;
+
+	line[strcspn(line, "\n")] = 0;
+	if (!isxdigit((unsigned char)*line))
+		return false;
+	*start = strtoull(line, &end, 16);
+	if (*end != ' ' || !isxdigit((unsigned char)end[1]))
+		return false;
+	*size = strtoull(end + 1, &end, 16);
+	if (*end != ' ' || !end[1] || !*size || *size > UINT64_MAX - *start)
+		return false;
+	*name = end + 1;
+	return true;
+}
+
+/* -E2BIG: the file asks for too much */
+static int keep(struct reading *reading, uint64_t start, uint64_t size, const char *name)
+{
+	struct kept *made = NULL, **at;
+	size_t low = 0, bytes;
+
+	BISECT(low, reading->count, i, reading->addresses[i] < start);
+	for (; low < reading->count && reading->addresses[low] - start < size; low++) {
+		if (++reading->steps > STEPS_MAX)
+			return -E2BIG;
+		if (!made) {
+			bytes = strnlen(name, PERF_MAP_NAME_MAX);
+			made = malloc(sizeof(*made) + bytes + 1);
+			if (!made)
+				return -ENOMEM;
+			made->next = reading->kept;
+			made->start = start;
+			made->size = size;
+			memcpy(made->name, name, bytes);
+			made->name[bytes] = 0;
+			reading->kept = made;
+			if (++reading->nr_kept > KEPT_MAX)
+				return -E2BIG;
+		}
+		at = &reading->functions[low];
+		if (!*at || (*at != &replaced && !strcmp((*at)->name, made->name)))
+			*at = made;
+		else
+			*at = &replaced;
+	}
+	return 0;
+}
+
+static int read_lines(struct reading *reading, FILE *file)
+{
+	char line[PERF_MAP_NAME_MAX + 64], *name;
+	uint64_t start, size;
+	size_t lines;
+	int result = 0;
+
+	for (lines = 0; !result && next_line(file, line, sizeof(line)); lines++) {
+		if (lines == LINES_MAX)
+			return -E2BIG;
+		if (parse(line, &start, &size, &name))
+			result = keep(reading, start, size, name);
+	}
+	return result;
+}
+
+/* Pass each run of addresses of one function to @found */
+static int pass(const struct reading *reading,
+		int (*found)(const struct perf_map_function *function, void *to), void *to)
+{
+	const uint64_t *addresses = reading->addresses;
+	struct perf_map_function function;
+	const struct kept *kept;
+	size_t i, first;
+	int result = 0;
+
+	for (i = 0; i < reading->count && !result; ) {
+		first = i;
+		kept = reading->functions[i];
+		while (++i < reading->count && reading->functions[i] == kept)
+			;
+		if (!kept || kept == &replaced)
+			continue;
+		function = (struct perf_map_function){
+			.start = addresses[first], .size = addresses[i - 1] - addresses[first] + 1,
+			.offset = addresses[first] - kept->start, .name = kept->name,
+		};
+		result = found(&function, to);
+	}
+	return result;
+}
+
+/* Take @addresses, and those before them, which belong to the calls that return there */
+static int prepare(struct reading *reading, const uint64_t *addresses, size_t count)
+{
+	uint64_t *list = calloc(2 * count, sizeof(*list));
+	size_t i, used = 0;
+
+	reading->addresses = list;
+	reading->functions = calloc(2 * count, sizeof(struct kept *));
+	if (!list || !reading->functions)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		if (addresses[i] && (!used || list[used - 1] < addresses[i] - 1))
+			list[used++] = addresses[i] - 1;
+		if (!used || list[used - 1] < addresses[i])
+			list[used++] = addresses[i];
+	}
+	reading->count = used;
+	return 0;
+}
+
+int perf_map_read(uint32_t pid, uint64_t since, uint64_t opened, const uint64_t *addresses,
+		  size_t count, int (*found)(const struct perf_map_function *function, void *to),
+		  void *to)
+{
+	struct reading reading = { 0 };
+	struct kept *next;
+	FILE *file;
+	int fd, result;
+
+	fd = count ? open_map(pid, since, opened) : -1;
+	if (fd < 0)
+		return 0;
+	file = fdopen(fd, "r");
+	result = file ? prepare(&reading, addresses, count) : -ENOMEM;
+	if (!result)
+		result = read_lines(&reading, file);
+	if (!result)
+		result = pass(&reading, found, to);
+	else if (result == -E2BIG)
+		result = 0;
+	while (reading.kept) {
+		next = reading.kept->next;
+		free(reading.kept);
+		reading.kept = next;
+	}
+	free(reading.functions);
+	free(reading.addresses);
+	if (file)
+		fclose(file);
+	else
+		close(fd);
+	return result;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names of code that a program generates (JIT).  Such programs list their functions in
+ * /tmp/perf-PID.map for perf(1): node --perf-basic-prof, python -X perf, java with
+ * -XX:+DumpPerfMapAtExit.
+ */
+#ifndef TRACEBUF_PERF_MAP_H
+#define TRACEBUF_PERF_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERF_MAP_NAME_MAX 512
+
+/**
+ * struct perf_map_function - addresses that belong to one function
+ * @start, @size: the addresses, from the lowest to the highest that was asked for
+ * @offset: bytes from the start of the function to @start
+ * @name: at most PERF_MAP_NAME_MAX bytes; not checked
+ */
+struct perf_map_function {
+	uint64_t start, size, offset;
+	const char *name;
+};
+
+/**
+ * perf_map_read - read the functions that @pid has listed, if they contain @addresses
+ * @since: CLOCK_MONOTONIC in ns of its latest exec or fork; 0: it started before the recording
+ * @opened: CLOCK_MONOTONIC in ns of the start of the recording
+ * @addresses: sorted, @count of them; each may be a return address
+ * @found: called for each function; if it does not return 0, the reading ends
+ *
+ * The file is looked up in the root directory of the process, by the PID that it has there.  It
+ * must belong to the process's user, to root or to the caller, and must have been written to since
+ * the process started.  If the process has ended: in the caller's root directory, by @pid, and
+ * written to since @since or @opened, whichever is later.  An address that is in two functions with
+ * different names belongs to neither: the code there was replaced.
+ *
+ * Return: 0; what @found returned; -ENOMEM.
+ */
+int perf_map_read(uint32_t pid, uint64_t since, uint64_t opened, const uint64_t *addresses,
+		  size_t count, int (*found)(const struct perf_map_function *function, void *to),
+		  void *to);
+
+#endif /* TRACEBUF_PERF_MAP_H */
