@@ -24,6 +24,7 @@ GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "
          "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call",
          "done": "request"}
 SNAPSHOT, OPEN = 1, 2           # TB_TOTALS_*
+PART_END = 1                    # TB_PART_*
 HARDIRQ = 0x200                 # TB_CONTEXT_HARDIRQ
 RUNNING, SLEEPS, BLOCKED = 0, 1, 2      # prev_state
 
@@ -210,7 +211,7 @@ class History:
         self.starts = {cpu.number: self.begin for cpu in self.cpus}
         self.ends = {cpu.number: self.end for cpu in self.cpus}
         self.trailing, self.later = {}, set()
-        self.how = self.random.choice(("stopped", "stopped", "killed", "snapshot"))
+        self.how = self.random.choice(("stopped", "stopped", "killed", "snapshot", "part"))
         no_firsts = self.late and self.random.random() < 0.5
         self.select()
         for cpu in self.cpus:
@@ -257,7 +258,7 @@ class History:
             kept = self.random.randint(1, len(events))      # without any, the file has no CPU
         for event in events[kept:]:
             event.kept = False
-        if self.how == "killed" or kept < len(events):
+        if self.how in ("killed", "part") or kept < len(events):
             self.ends[cpu] = events[kept - 1].time if kept else self.starts[cpu]
             self.trailing[cpu] = None
         return events[:kept]
@@ -295,6 +296,8 @@ class History:
         if len(self.events) % 2 and all("switch" in chosen for _, chosen in self.selections):
             lines.append("compact")
         lines += [f"first {cpu} 7" for cpu in self.later]
+        if self.how == "part":
+            lines += [f"part {cpu} 0" for cpu in self.later]
         lines += [f"select {time} {','.join(chosen) or '-'}" for time, chosen in self.selections]
         gaps = {cpu: [gap for gap in gaps if gap != self.trailing.get(cpu)]
                 for cpu, gaps in self.gaps.items()}
@@ -312,6 +315,8 @@ class History:
             if self.how == "snapshot":
                 more = cpu in self.trailing
                 lines.append(f"totals {cpu} {SNAPSHOT | (OPEN if more else 0)} {self.end}")
+            elif self.how == "part" and any(e.kept and e.cpu == cpu for e in self.events):
+                lines.append(f"part {cpu} {PART_END}")
             elif self.how == "stopped":
                 lines.append(f"totals {cpu} 0 {self.end}")
         return "\n".join(lines) + "\n"

@@ -351,16 +351,19 @@ class Judge:
 
     # ---- diff ----
 
-    def diff(self):
-        """CPU time for each second in which it is known what all CPUs with a switch ran."""
+    def diff(self, before=None):
+        """CPU time for each second in which it is known what all CPUs with a switch ran.
+
+        Return that time and {thread: how long it ran}; None: it is never known. @before: a file,
+        and what this returned for it."""
         starts = {event.cpu: event.time for event in reversed(self.true.events) if event.kept}
         ends = {event.cpu: event.time for event in self.true.events if event.kept}
         if not starts or max(starts.values()) >= min(ends.values()):
-            return
-        made = json.loads(self.run("diff", "--json", self.path, self.path))
+            return None
+        made = json.loads(self.run("diff", "--json", before[0] if before else self.path, self.path))
         sections = {section["id"]: section for section in made["sections"]}
         ids = [column["id"] for column in sections["summary"]["columns"]]
-        summary = dict(zip(ids, sections["summary"]["rows"][0]))
+        summary = dict(zip(ids, sections["summary"]["rows"][1]))
         limits = summary["begin"], summary["end"]
         kept = [event for event in self.true.events if event.kept]
         counted = {event.cpu for event in kept
@@ -387,11 +390,14 @@ class Judge:
                 for tid, *_ in running:
                     tasks[tid] += end - begin
         check(summary["known"] == known, f"diff: {summary['known']} is known, of query {known}")
-        for name, a, b, change, *_ in sections["tasks"]["rows"]:
-            want = tasks[int(name[1:])] * 10**9 // known
-            check(abs(a - want) <= 1 and a == b and not change,
-                  f"diff: {name} ran {a} and {b} of a second, of query {want}")
+        rows = {int(row[0][1:]): row[1:4] for row in sections["tasks"]["rows"]}
+        for tid, (*have, change) in rows.items():
+            for got, (_, time, times) in zip(have, (before or (0, known, tasks), (0, known, tasks))):
+                want = times[tid] * 10**9 // time
+                check(abs(got - want) <= 1, f"diff: {tid} ran {got} of a second, of query {want}")
+            check(change == have[1] - have[0], f"diff: {have} of {tid} differ by {change}")
             self.counts["diff"] += 1
+        return known, tasks
 
     # ---- flame graphs ----
 
@@ -462,7 +468,6 @@ class Judge:
         self.states()
         self.instead()
         self.report()
-        self.diff()
         self.flames()
         self.exports(folder)
 
@@ -487,6 +492,7 @@ def main():
             judge = Judge(args.tool, path, true)
             try:
                 judge.all(folder)
+                before = judge.diff()
                 judge.analyses()
                 history_why.check_part(judge)
                 history_why.check_drawn(judge, folder)
@@ -494,7 +500,13 @@ def main():
                 history_why.check_table(judge)
                 # the same history, with nothing missing
                 true.lose_nothing()
+                os.rename(path, path + ".part")
                 subprocess.run([args.maker, path], input=true.script().encode(), check=True)
+                if before:
+                    whole = Judge(args.tool, path, true)
+                    whole.slices()
+                    whole.diff((path + ".part", *before))
+                    judge.counts += whole.counts
                 judge.analyses()
                 history_why.check_whole(judge)
                 history_why.check_table(judge)

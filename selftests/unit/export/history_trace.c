@@ -20,6 +20,7 @@
  *                                joined by commas
  *   dropped CPU LOST FIRST LAST  after the last block
  *   totals CPU FLAGS TIME        FLAGS: of struct tb_totals
+ *   part CPU FLAGS               FLAGS: of struct tb_part; the counts are those of the CPU until then
  */
 #include <inttypes.h>
 #include "test_lib_fixture.h"
@@ -69,6 +70,7 @@ static struct {
 } dropped[FX_CPUS];
 
 static struct fx fx;
+static struct fx_ring notes;
 static bool compact;
 
 static void describe(void)
@@ -277,13 +279,32 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 	return true;
 }
 
-/* Orders that come after the last event of all CPUs */
+/* A file of a recording with --rotate has the counts of each ring at its beginning and end. */
+static void part(unsigned int cpu, unsigned int flags)
+{
+	struct fx_ring *ring = &fx.rings[cpu];
+	struct tb_part part = { .cpu = cpu, .flags = flags };
+
+	if (ring->open)
+		fx_close(&fx, cpu);
+	part.blocks = ring->sequence;
+	part.events = ring->events;
+	part.overwritten = ring->overwritten;
+	part.dropped = ring->dropped;
+	fx_begin(&fx, &notes, TB_BLOCK_NOTE, BLOCK_LOG2, 0, 0, 0);
+	assert(fx_put_composite(&fx, &notes, TB_EV_PART, 0, 0, 0, &part, sizeof(part)));
+	fx_end(&fx, &notes);
+}
+
+/* Orders before the first or after the last event of all CPUs */
 static bool take_end(const char *line)
 {
 	uint64_t time, first, last;
 	unsigned int cpu, flags;
 
-	if (sscanf(line, "totals %u %u %" SCNu64, &cpu, &flags, &time) == 3) {
+	if (sscanf(line, "part %u %u", &cpu, &flags) == 2) {
+		part(cpu, flags);
+	} else if (sscanf(line, "totals %u %u %" SCNu64, &cpu, &flags, &time) == 3) {
 		if (fx.rings[cpu].open)
 			fx_close(&fx, cpu);
 		fx_totals_at(&fx, cpu, flags, time, dropped[cpu].first, dropped[cpu].last);
