@@ -20,7 +20,7 @@
  *                                joined by commas
  *   dropped CPU LOST FIRST LAST  after the last block
  *   totals CPU FLAGS TIME        FLAGS: of struct tb_totals
- *   part CPU FLAGS               FLAGS: of struct tb_part; the counts are those of the CPU until then
+ *   part CPU FLAGS               FLAGS: of struct tb_part, with the counts of the CPU until then
  */
 #include <inttypes.h>
 #include "test_lib_fixture.h"
