@@ -219,7 +219,7 @@ static int check_tree(struct check *check, uint64_t from, uint64_t to, uint64_t 
 			hold(check, false, tid, from, to, "the parts of a cause", below[i],
 			     "the cause", nodes[i].ns);
 	free(below);
-	why_times(check->why, check->line->thread, &ran, &waited, &off);
+	why_times(check->why, check->line->thread, 0, UINT64_MAX, &ran, &waited, &off);
 	runs = of[WHY_RUNS] + of[WHY_IRQ] + of[WHY_SOFTIRQ];
 	blocked = of[WHY_BLOCKED] + of[WHY_SLEEPS] + of[WHY_OFF];
 	hold(check, false, tid, from, to, "running + runnable + blocked + unknown",
@@ -255,12 +255,14 @@ static void compare_thread(struct check *check, uint64_t from, uint64_t to)
 	found = bsearch(&key, check->reported, check->nr_reported, sizeof(key), compare_reported);
 	found = found ? found : &none;
 	for (line = check->line; line; line = line->before) {
-		why_times(check->why, line->thread, &ran, &waited, &blocked);
+		why_times(check->why, line->thread, 0, UINT64_MAX, &ran, &waited, &blocked);
 		runs += ran;
 		off = line->offs.at;
-		/* 'report' does not count what has no end */
-		for (i = 0; i < line->offs.count; i++)
-			sum += off[i].cpu == TB_RING_USER ? 0 : off[i].end - off[i].begin;
+		for (i = 0; i < line->offs.count; i++) {
+			/* 'report' does not count what has no end, or a wait without the sleep */
+			if (off[i].cpu != TB_RING_USER && !off[i].first_wait)
+				sum += off[i].end - off[i].begin;
+		}
 	}
 	hold(check, false, key.tid, from, to, "running by 'why'", runs, "by 'report'",
 	     found->run_ns);
@@ -287,7 +289,7 @@ static int check_thread(struct check *check, uint32_t thread)
 	check_order(check, false, tid, &line->calls, sizeof(struct why_call),
 		    "two system calls overlap");
 	holes = holes_of(line, from, to);
-	why_times(check->why, thread, &ran, &waited, &off);
+	why_times(check->why, thread, 0, UINT64_MAX, &ran, &waited, &off);
 	hold(check, false, tid, from, to, "running + runnable + blocked + unknown by stretches",
 	     ran + waited + off + holes, "its interval", to - from);
 	if (!check->counts->uncompared)

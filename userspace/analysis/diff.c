@@ -290,8 +290,11 @@ static void compare_kind(struct diff *diff, size_t kind)
 		diff->whole[i] = is_share ? total->known_ns : total->recorded_ns;
 		if (has(total->has, kind) && diff->whole[i])
 			continue;
-		if (!has(total->has, kind) && has(total->has | total->selected, kind) &&
-		    !analysis_of_events(diff->a[i]))
+		if (!has(total->has, kind) && analysis_of_events(diff->a[i]))
+			report_note(diff->report, diff->section,
+				    "%c cannot be compared: %s are not all among the chosen events (-e).",
+				    "AB"[i], kinds[kind].events);
+		else if (!has(total->has, kind) && has(total->has | total->selected, kind))
 			report_note(diff->report, diff->section,
 				    "%c cannot be compared: %s were recorded, and did not all occur.",
 				    "AB"[i], kinds[kind].events);

@@ -3,7 +3,7 @@
  * A report: sections with columns and rows, without a layout.  Text, JSON and the page are made
  * from it, so they cannot differ.
  *
- *	struct report *report = report_make(a, trace, "trace.tbuf", 0);
+ *	struct report *report = report_make(a, trace, "trace.tbuf", &shell, 0);
  *
  *	for (i = 0; i < report->nr_sections; i++)
  *		... report->sections[i]->id, ->columns, ->cells ...
@@ -96,13 +96,24 @@ struct report {
 uint32_t report_ended(unsigned int top);
 
 /**
+ * struct report_shell - what the commands in findings say of the trace, as a shell reads it
+ * @file: options for the recording and the clock, then the file
+ * @times: options for the chosen time, with a space after them; "": all
+ */
+struct report_shell {
+	const char *file, *times;
+};
+
+/**
  * report_make - make a report of @a, after analysis_end()
  * @title: name of the file
+ * @shell: used only during the call
  * @top: number of rows of tables of tasks, calls and so on; 0: all
  * Return: for report_free(); NULL: no memory.
  */
 struct report *report_make(struct analysis *a, const struct tb_trace *trace,
-			   const char *title, unsigned int top);
+			   const char *title, const struct report_shell *shell,
+			   unsigned int top);
 void report_free(struct report *report);
 
 /** report_find - section @id, or NULL */

@@ -6,8 +6,8 @@
  * Each figure is also in another section.  Only what exceeds the limits below is a finding; the
  * rest is usual on a machine that does its work.
  */
-#include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +37,7 @@ struct findings {
 	struct report_builder *m;
 	struct finding *list;
 	size_t count, room;
-	const char *file;		/* name for a shell */
-};
-
-/* Options of the command for the clock */
-static const char *const clocks[] = {
-	[TB_TIME_MONOTONIC] = "", [TB_TIME_BOOTTIME] = " -T boot", [TB_TIME_REALTIME] = " -T real",
+	const struct report_shell *shell;
 };
 
 const char *time_text(uint64_t ns, char text[32])
@@ -91,6 +86,21 @@ static struct finding *add(struct findings *findings, uint64_t ns)
 
 #define TEXT(to, ...) snprintf((to), sizeof(to), __VA_ARGS__)
 
+/* Set the command of @finding: for the chosen time */
+__attribute__((format(printf, 3, 4)))
+static void command(const struct findings *findings, struct finding *finding,
+		    const char *format, ...)
+{
+	char text[64];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	TEXT(finding->command, "tracebuf %s %s%s", text, findings->shell->times,
+	     findings->shell->file);
+}
+
 /* ---- missing events ---- */
 
 static void find_missing(struct findings *findings)
@@ -107,7 +117,7 @@ static void find_missing(struct findings *findings)
 		     total->lost, total->lost + total->events,
 		     100.0 * (double)total->lost / (double)(total->lost + total->events),
 		     total->losses);
-		TEXT(finding->command, "tracebuf report --section losses %s", findings->file);
+		command(findings, finding, "report --section losses");
 	} else if (total->known_ns && ppm(total->known_ns, span) < 900000) {
 		finding = add(findings, UINT64_MAX);
 		if (finding)
@@ -139,7 +149,7 @@ static void find_cpus(struct findings *findings)
 		     i, (double)ppm(cpu->busy_ns, cpu->tracked_ns) / 1e4,
 		     time_text(cpu->waiting_ns, waited),
 		     (double)cpu->waiting_ns / (double)cpu->known_ns, cpu->depth_max);
-		TEXT(finding->command, "tracebuf report -C %u --section tasks %s", i, findings->file);
+		command(findings, finding, "report -C %u --section tasks", i);
 	}
 }
 
@@ -165,8 +175,8 @@ static void find_handlers(struct findings *findings)
 		TEXT(finding->text, "%s took %s of CPU %u, %.0f %% of the time that is known of it.",
 		     soft ? "Softirqs, with what interrupted them," : "Interrupts",
 		     time_text(ns, took), i / 2, (double)ppm(ns, cpu->tracked_ns) / 1e4);
-		TEXT(finding->command, "tracebuf report -C %u --section %s %s", i / 2,
-		     soft ? "softirq" : "irq", findings->file);
+		command(findings, finding, "report -C %u --section %s", i / 2,
+			soft ? "softirq" : "irq");
 	}
 }
 
@@ -199,7 +209,7 @@ static void find_tasks(struct findings *findings,
 			return;
 		finding->tid = best[i]->tid;
 		say(best[i], span, finding);
-		TEXT(finding->command, "tracebuf why -t %u %s", best[i]->tid, findings->file);
+		command(findings, finding, "why -t %u", best[i]->tid);
 	}
 }
 
@@ -233,6 +243,21 @@ static void say_blocked(const struct analysis_task *task, uint64_t span, struct 
 	     task->comm, task->tid, time_text(blocked(task), all),
 	     (double)ppm(blocked(task), span) / 1e4, task->blocked.count,
 	     time_text(task->blocked.max, most));
+}
+
+static uint64_t slept(const struct analysis_task *task)
+{
+	return task->sleeping.sum;
+}
+
+static void say_slept(const struct analysis_task *task, uint64_t span, struct finding *finding)
+{
+	char all[32], most[32];
+
+	TEXT(finding->text, "%s-%u slept (state S: for a timer, data, or a lock of another thread) for %s, %.0f %% of the time, %" PRIu64 " times, %s at most.",
+	     task->comm, task->tid, time_text(slept(task), all),
+	     (double)ppm(slept(task), span) / 1e4, task->sleeping.count,
+	     time_text(task->sleeping.max, most));
 }
 
 /* ---- spikes ---- */
@@ -281,9 +306,8 @@ static void find_spikes(struct findings *findings)
 		TEXT(finding->text, "Woken at %s, %s-%u ran only %s later (median: %s): %s.",
 		     moment(wait->begin, when), wait->task->comm, wait->task->tid,
 		     time_text(ns, took), time_text(median, until), instead_text(wait, instead));
-		TEXT(finding->command, "tracebuf why%s -t %u --from %s --to %s %s",
-		     clocks[analysis_base(a)], wait->task->tid, moment(wait->begin, when),
-		     moment(wait->end, until), findings->file);
+		TEXT(finding->command, "tracebuf why -t %u --from %s --to %s %s", wait->task->tid,
+		     moment(wait->begin, when), moment(wait->end, until), findings->shell->file);
 	}
 }
 
@@ -308,7 +332,7 @@ static void find_requests(struct findings *findings)
 		     block->stat.count, block->op, block->dev >> 20, block->dev & 0xfffff,
 		     time_text(p99, high), time_text(block->stat.max, most),
 		     time_text(block->stat.sum / block->stat.count, mean));
-		TEXT(finding->command, "tracebuf report --section block %s", findings->file);
+		command(findings, finding, "report --section block");
 	}
 }
 
@@ -348,17 +372,22 @@ static void write_findings(struct findings *findings)
 	}
 }
 
-/* True if a shell does not interpret any character of @path */
-static bool is_plain(const char *path)
+/* Say what was looked at, where nothing was found */
+static void say_nothing(struct report_builder *m)
 {
-	const char *at = path;
-
-	while (isalnum((unsigned char)*at) || (*at && strchr("_./+,:@%-", *at)))
-		at++;
-	return *path && !*at;
+	if (analysis_has(m->a, ANALYSIS_SWITCH) && analysis_of_threads(m->a))
+		remark(m, "Nothing: none of these threads waited for a CPU, was blocked or slept for long. CPUs and interrupts are not looked at for some threads only.");
+	else if (analysis_has(m->a, ANALYSIS_SWITCH))
+		remark(m, "Nothing: no CPU was overloaded, no task waited or was blocked for long.");
+	else if (analysis_of_events(m->a))
+		remark(m, "Nothing, but without sched_switch among the chosen events (-e) little can be found.");
+	else if (!analysis_lacks(m->a, ANALYSIS_SWITCH))
+		remark(m, "Nothing, but no sched_switch occurred, without which little can be found.");
+	else
+		remark(m, "Nothing, but without sched_switch little can be found: record -e sched,irq,block.");
 }
 
-void section_findings(struct report_builder *m)
+void section_findings(struct report_builder *m, const struct report_shell *shell)
 {
 	static const struct column list[] = {
 		COLUMN_NUMBER("ns", "time", REPORT_NS),
@@ -367,30 +396,30 @@ void section_findings(struct report_builder *m)
 		COLUMN_TEXT("finding", "what stands out"),
 		COLUMN_TEXT("command", "shows more"),
 	};
-	struct findings findings = {
-		.m = m, .file = is_plain(m->report->title) ? m->report->title : "FILE",
-	};
+	struct findings findings = { .m = m, .shell = shell };
 
 	section(m, "findings", "What stands out", REPORT_TABLE);
 	if (m->section)
 		m->section->sentences = true;
 	COLUMNS(m, list);
-	if (!analysis_total(m->a)->events)
+	if (!analysis_total(m->a)->events) {
+		remark(m, "Nothing: no event was chosen. Where the time of a thread without events went: 'tracebuf why'.");
 		return;
+	}
 	find_missing(&findings);
 	find_spikes(&findings);
 	find_tasks(&findings, analysis_waited, WAIT_PPM, say_waited);
 	find_tasks(&findings, blocked, BLOCKED_PPM, say_blocked);
 	find_requests(&findings);
-	/* figures of a CPU are of all threads */
-	if (!analysis_of_threads(m->a)) {
+	/* figures of a CPU are of all threads; sleep matters only of threads that were asked for */
+	if (analysis_of_threads(m->a)) {
+		find_tasks(&findings, slept, BLOCKED_PPM, say_slept);
+	} else {
 		find_cpus(&findings);
 		find_handlers(&findings);
 	}
 	if (!findings.count)
-		remark(m, analysis_has(m->a, ANALYSIS_SWITCH) ?
-		       "Nothing: no CPU was overloaded, no task waited or was blocked for long." :
-		       "Nothing, but without sched_switch little can be found: record -e sched,irq,block.");
+		say_nothing(m);
 	write_findings(&findings);
 	free(findings.list);
 }

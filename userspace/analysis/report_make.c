@@ -304,7 +304,8 @@ uint32_t report_ended(unsigned int top)
 }
 
 struct report *report_make(struct analysis *a, const struct tb_trace *trace,
-			   const char *title, unsigned int top)
+			   const char *title, const struct report_shell *shell,
+			   unsigned int top)
 {
 	struct report_builder m = {
 		.report = report_new(title), .a = a, .trace = trace, .top = top
@@ -314,7 +315,7 @@ struct report *report_make(struct analysis *a, const struct tb_trace *trace,
 		return NULL;
 	m.report->begin = analysis_total(a)->begin;
 	m.report->end = analysis_total(a)->end;
-	section_findings(&m);
+	section_findings(&m, shell);
 	section_summary(&m);
 	sections_cpu(&m);
 	sections_latency(&m);

@@ -67,7 +67,7 @@ void histogram(struct report_builder *m, const struct analysis_histogram *histog
 /* report_findings.c */
 /* "12.3 ms"; writes to @text and returns it */
 const char *time_text(uint64_t ns, char text[32]);
-void section_findings(struct report_builder *m);
+void section_findings(struct report_builder *m, const struct report_shell *shell);
 /* report_cpu.c */
 void sections_cpu(struct report_builder *m);
 void sections_queue(struct report_builder *m);

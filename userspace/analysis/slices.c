@@ -35,6 +35,11 @@ void slices_off(struct slices *slices)
 	slices->off = true;
 }
 
+void slices_first_waits(struct slices *slices)
+{
+	slices->first_waits = true;
+}
+
 void slices_missing(struct slices *slices, const struct spans *missing)
 {
 	slices->missing = missing;
@@ -131,26 +136,48 @@ static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	slice_end(slices, &off, ns, doubt);
 }
 
-void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
+/* Until when, @ns or before, a thread is off the CPU that was so at @since, with @losses then */
+static uint64_t certain_until(const struct slices *slices, uint64_t since, uint64_t losses,
+			      uint64_t ns)
 {
-	const struct tb_view none = { .cpu = TB_RING_USER };
 	const struct spans *missing = slices->missing;
 	uint64_t certain = ns;
 	unsigned int i;
 	size_t at;
 
 	if (missing) {
-		at = spans_from(missing, thread->out_at);
+		at = spans_from(missing, since);
 		if (at < missing->count && missing->list[at].first < certain)
 			certain = missing->list[at].first;
 		for (i = 0; i < missing->nr_cpus; i++)
 			if (missing->cpus[i].any && missing->cpus[i].end < certain)
 				certain = missing->cpus[i].end;
-	} else if (lost_since(slices, thread->out_losses, thread->out_at, ns)) {
-		certain = thread->out_at;
+	} else if (lost_since(slices, losses, since, ns)) {
+		certain = since;
 	}
-	end_off(slices, thread, tid, &none, certain > thread->out_at ? certain : thread->out_at,
-		SLICE_UNENDED);
+	return certain > since ? certain : since;
+}
+
+void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
+{
+	const struct tb_view none = { .cpu = TB_RING_USER };
+
+	end_off(slices, thread, tid, &none,
+		certain_until(slices, thread->out_at, thread->out_losses, ns), SLICE_UNENDED);
+}
+
+/* End a wait for a CPU that began with a wake-up */
+static void end_first_wait(struct slices *slices, const struct thread *thread, uint32_t tid,
+			   const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
+{
+	struct slice off;
+
+	slice_begin(&off, SLICE_OFF, view, thread->woken_at);
+	off.tid = tid;
+	off.has_result = off.has_waited = off.first_wait = true;
+	off.waited = duration(thread->woken_at, ns);
+	note_waker(&off, thread);
+	slice_end(slices, &off, ns, doubt);
 }
 
 static int take_wake(struct slices *slices, const struct plan *plan,
@@ -247,10 +274,10 @@ static int take_out(struct slices *slices, const struct plan *plan,
 static void take_in(struct slices *slices, const struct plan *plan,
 		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
+	bool has, off_known = false;
 	struct thread *thread;
 	struct slice wakeup;
 	int64_t tid;
-	bool has;
 
 	tid = plan_number(view, plan->fields[1], &has);
 	if (!has)
@@ -261,11 +288,12 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	cpu->run.tid = (uint32_t)tid;
 	cpu->run.prio = plan_number(view, plan->fields[3], &cpu->run.has_prio);
 	thread = map_get(&slices->threads, (uint32_t)tid);
-	if (thread && thread->out)
+	if (thread && thread->out) {
+		off_known = !thread->unseen &&
+			    !lost_since(slices, thread->out_losses, thread->out_at, ns);
 		end_off(slices, thread, (uint32_t)tid, view, ns,
-			thread->unseen ||
-			lost_since(slices, thread->out_losses, thread->out_at, ns) ?
-			SLICE_LOSSY : SLICE_WHOLE);
+			off_known ? SLICE_WHOLE : SLICE_LOSSY);
+	}
 	if (!thread)
 		return;
 	cpu->run.unseen = thread->unseen;
@@ -282,6 +310,8 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	wakeup.tid = (uint32_t)tid;
 	note_waker(&wakeup, thread);
 	slice_end(slices, &wakeup, ns, SLICE_WHOLE);
+	if (slices->first_waits && !off_known)
+		end_first_wait(slices, thread, (uint32_t)tid, view, ns, SLICE_WHOLE);
 }
 
 static int take_call(struct slices *slices, const struct plan *plan,
@@ -457,11 +487,38 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	}
 }
 
+/* True if it is known what all CPUs run at the end */
+static bool all_run(const struct slices *slices)
+{
+	const struct spans *missing = slices->missing;
+	unsigned int i;
+
+	for (i = 0; missing && i < missing->nr_cpus; i++)
+		if (missing->cpus[i].any &&
+		    (i >= slices->nr_cpus || !slices->cpus[i] || !slices->cpus[i]->running))
+			return false;
+	return missing;
+}
+
+/* A thread that was woken may have been on a CPU, about to sleep: then it went on running there */
+static bool runs_at_end(const struct slices *slices, uint32_t tid)
+{
+	unsigned int i;
+
+	for (i = 0; i < slices->nr_cpus; i++)
+		if (slices->cpus[i] && slices->cpus[i]->run.tid == tid)
+			return true;
+	return false;
+}
+
 void slices_finish(struct slices *slices)
 {
+	const struct tb_view none = { .cpu = TB_RING_USER };
 	const struct map *threads = &slices->threads;
+	bool waits_known = slices->first_waits && all_run(slices);
 	struct thread *thread;
 	unsigned int i;
+	uint32_t tid;
 	size_t k;
 
 	/* the chosen part of a trace may end in a gap, before the block with its record */
@@ -474,8 +531,14 @@ void slices_finish(struct slices *slices)
 		    !lost_since(slices, thread->call_losses, thread->call.begin,
 				slices->last))
 			slice_end(slices, &thread->call, slices->last, SLICE_UNENDED);
+		tid = (uint32_t)threads->entries[k].key;
 		if (thread && thread->out)
-			slices_end_off(slices, thread, (uint32_t)threads->entries[k].key,
-				     slices->last);
+			slices_end_off(slices, thread, tid, slices->last);
+		else if (waits_known && thread && thread->woken && !runs_at_end(slices, tid) &&
+			 !may_have_run(slices, thread, thread->woken_at))
+			end_first_wait(slices, thread, tid, &none,
+				       certain_until(slices, thread->woken_at,
+						     thread->woken_losses, slices->last),
+				       SLICE_UNENDED);
 	}
 }

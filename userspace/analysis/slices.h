@@ -51,6 +51,7 @@ enum slice_doubt {
  * @wait_lost: of SLICE_RUN: it was woken before, but events are missing since: it may have run
  *	meanwhile
  * @unseen: of SLICE_RUN: it has run in between, as it was woken twice, and no event says where
+ * @first_wait: of SLICE_OFF: see slices_first_waits()
  * @depth: of SLICE_IRQ: number of interrupts around it
  * @name: of SLICE_IRQ: name of the interrupt or its handler, @name_length bytes; NULL: unknown
  * @event: the event it began with; only format, payload and length are valid
@@ -68,7 +69,7 @@ struct slice {
 	uint32_t waker_cpu;
 	char waker_comm[TB_COMM_LEN + 4];
 	unsigned int depth;
-	bool has_result, has_prio, has_waited, wait_lost, unseen;
+	bool has_result, has_prio, has_waited, wait_lost, unseen, first_wait;
 	const char *name;
 	size_t name_length;
 	struct tb_view event;
@@ -86,6 +87,9 @@ void slices_close(struct slices *slices);
 
 /* Make SLICE_OFF, too, from now on */
 void slices_off(struct slices *slices);
+
+/* Also make a SLICE_OFF, in state 0, of a wait for a CPU whose sleep before is not in the trace */
+void slices_first_waits(struct slices *slices);
 
 /* Use the spans of a file in which events are missing.  The caller frees @missing afterwards */
 struct spans;

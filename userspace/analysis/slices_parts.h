@@ -61,7 +61,7 @@ struct slices {
 	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
 	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
 	bool wakeups;			/* there are events of wakeup, not only of waking */
-	bool off;			/* the caller wants SLICE_OFF */
+	bool off, first_waits;		/* the caller wants them */
 	bool first_runs;		/* slices_begin() has yet to make them */
 	uint64_t switches_from;		/* ticks */
 	struct map threads;

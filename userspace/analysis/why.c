@@ -26,12 +26,14 @@
 /**
  * struct why - the lines of a trace, and the tree
  * @index: nodes by parent, cause and @who; 0: none
+ * @from, @to: for why_span()
  * @stretch, @context: from why_watch(), or NULL
  */
 struct why {
 	struct why_lines lines;
 	struct why_list nodes;
 	struct map index;
+	uint64_t from, to;
 	why_stretch *stretch;
 	void *context;
 };
@@ -380,6 +382,46 @@ bool why_divides(enum why_cause cause)
 
 /* ---- interface ---- */
 
+bool why_limits(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to)
+{
+	const struct why_line *line = why_line_of(&why->lines, thread);
+	const struct why_run *runs = line->runs.at;
+	const struct why_off *offs = line->offs.at;
+
+	*from = UINT64_MAX;
+	*to = 0;
+	if (runs && line->runs.count) {
+		*from = runs[0].begin;
+		*to = runs[line->runs.count - 1].end;
+	}
+	if (offs && line->offs.count) {
+		*from = earlier(*from, offs[0].begin);
+		*to = later(*to, offs[line->offs.count - 1].end);
+	}
+	return *from < *to;
+}
+
+bool why_span(const struct why *why, uint64_t *from, uint64_t *to)
+{
+	*from = why->from;
+	*to = why->to;
+	return *from < *to;
+}
+
+static void set_span(struct why *why)
+{
+	uint64_t from, to;
+	size_t i;
+
+	why->from = UINT64_MAX;
+	for (i = 0; i < why_threads(why); i++) {
+		if (!why_limits(why, why_thread(why, i), &from, &to))
+			continue;
+		why->from = earlier(why->from, from);
+		why->to = later(why->to, to);
+	}
+}
+
 int why_open(struct tb_trace *trace, enum tb_timebase base, const char *slice,
 	     struct why **out, struct tb_error *error)
 {
@@ -392,6 +434,7 @@ int why_open(struct tb_trace *trace, enum tb_timebase base, const char *slice,
 		why->nodes.at = calloc(why->nodes.room, sizeof(struct why_node));
 		if (!why->nodes.at)
 			result = -ENOMEM;
+		set_span(why);
 	}
 	if (result) {
 		why_close(why);
@@ -426,25 +469,6 @@ bool why_has_wakeups(const struct why *why)
 	return why->lines.wakeups;
 }
 
-bool why_limits(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to)
-{
-	const struct why_line *line = why_line_of(&why->lines, thread);
-	const struct why_run *runs = line->runs.at;
-	const struct why_off *offs = line->offs.at;
-
-	*from = UINT64_MAX;
-	*to = 0;
-	if (runs && line->runs.count) {
-		*from = runs[0].begin;
-		*to = runs[line->runs.count - 1].end;
-	}
-	if (offs && line->offs.count) {
-		*from = earlier(*from, offs[0].begin);
-		*to = later(*to, offs[line->offs.count - 1].end);
-	}
-	return *from < *to;
-}
-
 bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to)
 {
 	const struct why_line *line = why_line_of(&why->lines, thread);
@@ -456,8 +480,16 @@ bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *t
 	return *from < *to;
 }
 
-void why_times(const struct why *why, uint32_t thread, uint64_t *ran, uint64_t *waited,
-	       uint64_t *off_cpu)
+/* Length of the part of [@begin, @end) that is in [@from, @to) */
+static uint64_t common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+{
+	begin = later(begin, from);
+	end = earlier(end, to);
+	return end > begin ? end - begin : 0;
+}
+
+void why_times(const struct why *why, uint32_t thread, uint64_t from, uint64_t to, uint64_t *ran,
+	       uint64_t *waited, uint64_t *off_cpu)
 {
 	const struct why_line *line = why_line_of(&why->lines, thread);
 	const struct why_run *run = line->runs.at;
@@ -467,12 +499,12 @@ void why_times(const struct why *why, uint32_t thread, uint64_t *ran, uint64_t *
 
 	*ran = *waited = *off_cpu = 0;
 	for (i = 0; i < line->runs.count; i++)
-		*ran += run[i].end - run[i].begin;
+		*ran += common(run[i].begin, run[i].end, from, to);
 	for (i = 0; i < line->offs.count; i++) {
 		wake = off[i].runnable ? off[i].begin :
 		       later(off[i].begin, earlier(off[i].wake, off[i].end));
-		*waited += off[i].end - wake;
-		*off_cpu += wake - off[i].begin;
+		*waited += common(wake, off[i].end, from, to);
+		*off_cpu += common(off[i].begin, wake, from, to);
 	}
 }
 

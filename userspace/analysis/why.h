@@ -85,9 +85,13 @@ bool why_limits(const struct why *why, uint32_t thread, uint64_t *from, uint64_t
  * before and after; false: nothing is left */
 bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to);
 
-/* Get the times in which @thread ran, was runnable without a CPU, and was blocked off the CPU; ns */
-void why_times(const struct why *why, uint32_t thread, uint64_t *ran, uint64_t *waited,
-	       uint64_t *off);
+/* Get the interval in which something is known of any thread; false: nothing is */
+bool why_span(const struct why *why, uint64_t *from, uint64_t *to);
+
+/* Get the times from @from to @to in which @thread ran, was runnable without a CPU, and was blocked
+ * off the CPU; ns */
+void why_times(const struct why *why, uint32_t thread, uint64_t from, uint64_t to, uint64_t *ran,
+	       uint64_t *waited, uint64_t *off);
 
 /* Get slice number @index, in the order of ends: thread, beginning and end.  Slices within another
  * one of the same thread are left out.  false: there are fewer */

@@ -274,6 +274,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		.waker = NOBODY,
 		/* preempted, or woken before it had left the CPU */
 		.runnable = slice->has_result && !(slice->result & 0xff),
+		.first_wait = slice->first_wait,
 	};
 	if (slice->has_waited) {
 		off->wake = slice->end - slice->waited;
@@ -612,6 +613,7 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		slices_missing(slices, &missing);
 		slices_switches_from(slices, 0);
 		slices_off(slices);
+		slices_first_waits(slices);
 		note_formats(lines, slices, trace);
 		result = read_events(&reader, slices, base, error);
 	}

@@ -62,6 +62,7 @@ class History:
         self.random = random.Random(seed)
         self.events = []
         self.runs, self.waits, self.offs, self.calls, self.irqs = [], [], [], [], []
+        self.first_waits = []   # of threads that had not run before
         self.begin = self.now = 10_000_000
         self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
         self.threads = {tid: Thread(tid) for tid in range(100, 101 + self.random.randint(1, 7))}
@@ -150,6 +151,8 @@ class History:
                                thread.waking.tid))
         if thread.out:
             self.offs.append((thread.tid, thread.out, event, thread.out.args[0], thread.waking))
+        elif thread.waking:
+            self.first_waits.append((thread.tid, thread.waking, event))
         thread.out = None
 
     def wake(self, cpu):
@@ -195,6 +198,8 @@ class History:
             if thread.out:
                 self.offs.append((thread.tid, thread.out, None, thread.out.args[0],
                                   thread.waking))
+            elif thread.waking and all(cpu.current != thread.tid for cpu in self.cpus):
+                self.first_waits.append((thread.tid, thread.waking, None))
 
     # ---- what a recording lacks ----
 

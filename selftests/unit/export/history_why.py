@@ -38,6 +38,8 @@ class Truth:
                 self.on_cpu[cpu].append((*span(begin, end), tid))
         for tid, begin, end, state, waking in history.offs:
             self.offs[tid].append((*span(begin, end), end.cpu if end else None, state, waking))
+        for tid, waking, end in history.first_waits:
+            self.offs[tid].append((*span(waking, end), end.cpu if end else None, 0, None))
         for tid, number, begin, end in history.calls:
             self.calls[tid].append((*span(begin, end), number))
         for cpu, kind, number, begin, end in history.irqs:

@@ -67,7 +67,7 @@ static void check_thread(size_t index, uint32_t tid, const char *comm, uint64_t 
 
 	CHECK_NUMBER(why_tid(why, thread), tid);
 	CHECK_TEXT(why_comm(why, thread), comm);
-	why_times(why, thread, &times[0], &times[1], &times[2]);
+	why_times(why, thread, 0, UINT64_MAX, &times[0], &times[1], &times[2]);
 	CHECK_NUMBER(times[0], ran);
 	CHECK_NUMBER(times[1], waited);
 	CHECK_NUMBER(times[2], off);

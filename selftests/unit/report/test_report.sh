@@ -349,6 +349,97 @@ done
 	grep -q 't200 runs 2.5 times as long: 400 ms -> 1.00 s'
 result $? "findings of diff follow from its tables"
 
+# ---- choices, and why ----
+
+# history NAME: make NAME.tbuf of the orders on standard input
+history()
+{
+	"$HISTORY_TRACE" "$1.tbuf" >/dev/null
+}
+
+# says TEXT COMMAND...: both, and no other exit status than 0
+says()
+{
+	text=$1
+	shift
+	"$TRACEBUF" "$@" >said 2>&1 && grep -qF -- "$text" said && return
+	sed 's/^/# /' said
+	return 1
+}
+
+# fails TEXT COMMAND...: exit status 1, and what TEXT says
+fails()
+{
+	text=$1
+	shift
+	"$TRACEBUF" "$@" >said 2>&1
+	[ $? -eq 1 ] && grep -qF -- "$text" said && return
+	sed 's/^/# /' said
+	return 1
+}
+
+if command -v "$HISTORY_TRACE" >/dev/null; then
+	# 100 sleeps in flock() until 101 wakes it; 103 only waits; 104 is woken, and never runs
+	history slept <<-'END'
+	thread 100
+	thread 101
+	thread 103
+	thread 104
+	switch 0 1000000000 0 0 100
+	enter 0 1000001000 100 73
+	switch 0 1000002000 100 1 101
+	waking 0 1100000000 101 103 0 0
+	wakeup 0 1100000000 101 103 0 0
+	waking 0 2900000000 101 100 0 0
+	wakeup 0 2900000000 101 100 0 0
+	switch 0 3000000000 101 0 103
+	switch 0 3000000100 103 1 100
+	exit 0 3000000200 100 73
+	waking 0 3000000300 100 104 0 0
+	switch 0 3100000000 100 0 101
+	switch 0 3100000001 101 0 100
+	totals 0 0 3100000001
+	END
+	says 't100-100 slept (state S: for a timer, data, or a lock of another thread) for 2.00 s' \
+		report --width 200 --section findings -t 100 slept.tbuf &&
+		says 'tracebuf why -t 100 slept.tbuf' report --section findings -t 100 slept.tbuf &&
+		says 'none of these threads waited for a CPU, was blocked or slept for long' \
+			report --width 300 --section findings -t 101 slept.tbuf
+	result $? "findings of a thread: it slept"
+	says 'tracebuf why -t 100 --from 2.900000000 --to 3.050000000 -T boot slept.tbuf' report \
+		--section findings --from 2.9 --to 3.05 -T boot slept.tbuf
+	result $? "commands of findings choose the same"
+	says 'without sched_switch among the chosen events (-e) little can be found' \
+		report --width 200 --section findings -e raw_syscalls slept.tbuf &&
+		says 'A cannot be compared: raw_syscalls are not all among the chosen events (-e)' \
+			diff --width 200 -e sched_switch slept.tbuf slept.tbuf
+	result $? "nothing is said to be missing that was not chosen"
+	says '1900.000  100.0   1900.000        1.100000  waits for a CPU' \
+		why -t 103 --from 1.1 --to 3 slept.tbuf &&
+		says '1900.000  100.0   1900.000        1.100000    t101-101 runs' \
+			why -t 103 --from 1.1 --to 3 slept.tbuf &&
+		says '100.000  100.0    100.000        3.000000  waits for a CPU' \
+			why -t 104 slept.tbuf
+	result $? "why: a wait for a CPU before the first run, and without one"
+	"$TRACEBUF" why --from 3 slept.tbuf >said && [ "$(sed -n 3p said)" = \
+		'     100.000         0.000         0.000  t104-104' ]
+	result $? "why: those that waited longest in a time"
+	says '2000.000 ms, from 1.100000 to 3.100000 s' why -t 103 --from 1.1 --to 99 slept.tbuf
+	result $? "why: no time after the recording is unknown"
+	history woken <<-'END'
+	thread 100
+	thread 101
+	waking 0 1000000000 100 101 0 0
+	END
+	fails 'nothing is known of such a thread in that time; the switches of all threads go from 1.000000 to 3.100000 s' \
+		why -t 100 --from 9 slept.tbuf &&
+		fails 'nothing is known of such a thread; ' why -t 77 slept.tbuf &&
+		fails 'no sched_switch occurred' why woken.tbuf
+	result $? "why: what there is instead"
+else
+	skip "choices, and why" "no $HISTORY_TRACE"
+fi
+
 # ---- verify --analysis ----
 
 good=yes

@@ -423,6 +423,8 @@ fails 1 "there is no number 2" -r 2 kernel.tbuf cpu || ok=1
 fails 1 "no event 'nothing' recorded" --schema kernel.tbuf nothing || ok=1
 fails 1 "kernel.tbuf has no block_rq_issue, block_rq_complete recorded, which the question 'block' needs" \
 	kernel.tbuf block || ok=1
+fails 1 "has no sched_waking among the chosen events (-e), which the question 'wakeups' needs" \
+	-e sched_switch kernel.tbuf wakeups || ok=1
 result $ok "wrong questions get an error with its place"
 
 # threads t1000 to t1019 run one after the other

@@ -187,8 +187,8 @@ static int check_named(struct query *query, const struct job *job)
 	char text[256];
 
 	if (named && query_lacks(query, named->needs, text, sizeof(text)))
-		return complain("%s has no %s recorded, which the question '%s' needs",
-				job->file, text, named->name);
+		return complain("%s has no %s %s, which the question '%s' needs", job->file, text,
+				query_lacking(query), named->name);
 	/* these sum up times of CPUs */
 	if (named && !strcmp(named->needs, "run_slices") &&
 	    (job->selection.from.given || job->selection.to.given))

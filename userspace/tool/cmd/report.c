@@ -2,7 +2,9 @@
 /*
  * tracebuf report - summarize a trace: CPU use, latencies, interrupts, calls, I/O.
  */
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -235,9 +237,52 @@ int report_write(const struct report *report, const struct report_look *look)
 	return EXIT_FINE;
 }
 
+/* True if a shell does not interpret any character of @path */
+static bool is_plain(const char *path)
+{
+	const char *at = path;
+
+	while (isalnum((unsigned char)*at) || (*at && strchr("_./+,:@%-", *at)))
+		at++;
+	return *path && !*at;
+}
+
+static void add_moment(char *text, size_t room, const struct tb_trace *trace,
+		       const struct selection *selection, const char *option, uint64_t ticks)
+{
+	uint64_t ns = tb_trace_ns(trace, ticks, selection->base);
+	size_t used = strlen(text);
+
+	snprintf(text + used, room - used, "%s %" PRIu64 ".%09" PRIu64 " ", option,
+		 ns / 1000000000, ns % 1000000000);
+}
+
+static struct report *make_report(const struct job *job, struct tb_trace *trace,
+				  struct analysis *a)
+{
+	static const char *const clocks[] = {
+		[TB_TIME_MONOTONIC] = "", [TB_TIME_BOOTTIME] = "-T boot ",
+		[TB_TIME_REALTIME] = "-T real ",
+	};
+	const struct selection *selection = &job->selection;
+	char times[96] = "", file[384], recording[24] = "";
+	struct report_shell shell = { file, times };
+
+	if (tb_trace_recordings(trace) > 1)
+		snprintf(recording, sizeof(recording), "-r %u ", selection->recording);
+	snprintf(file, sizeof(file), "%s%s%s", recording, clocks[selection->base],
+		 is_plain(job->file) && strlen(job->file) < 300 ? job->file : "FILE");
+	if (selection->from.given)
+		add_moment(times, sizeof(times), trace, selection, "--from",
+			   selection->from_ticks);
+	if (selection->to.given)
+		add_moment(times, sizeof(times), trace, selection, "--to", selection->to_ticks);
+	return report_make(a, trace, job->file, &shell, job->look.top);
+}
+
 static int write_report(struct job *job, struct tb_trace *trace, struct analysis *a)
 {
-	struct report *report = report_make(a, trace, job->file, job->look.top);
+	struct report *report = make_report(job, trace, a);
 	int result;
 
 	if (!report)

@@ -57,6 +57,7 @@ struct job {
 	const char *slice;
 	uint32_t top;
 	bool json, chosen;	/* @chosen: threads were named */
+	bool found;		/* a thread has the chosen name or number */
 
 	struct why *why;
 	uint64_t from, to;	/* span of all intervals added */
@@ -156,11 +157,9 @@ static int print_json(const struct job *job)
 
 /* ---- adding threads and slices ---- */
 
-/* Add the interval, as far as anything is known of the thread in it; 0 or -ENOMEM */
+/* Add an interval; 0 or -ENOMEM */
 static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 {
-	if (!why_cut(job->why, thread, &from, &to))
-		return 0;
 	job->first = thread;
 	job->added++;
 	job->from = from < job->from ? from : job->from;
@@ -185,16 +184,16 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 			continue;
 		from = selection->from.given && since > from ? since : from;
 		to = selection->to.given && until < to ? until : to;
-		result = add(job, thread, from, to);
+		if (why_cut(job->why, thread, &from, &to))
+			result = add(job, thread, from, to);
 	}
 	for (i = 0; !result && !job->slice && i < why_threads(job->why); i++) {
 		thread = why_thread(job->why, i);
-		if (!why_threads_wanted(&job->selection, job->why, thread) ||
-		    !why_limits(job->why, thread, &from, &to))
+		if (!why_threads_wanted(&job->selection, job->why, thread))
 			continue;
-		from = selection->from.given ? since : from;
-		to = selection->to.given ? until : to;
-		result = add(job, thread, from, to);
+		job->found = true;
+		if (why_threads_time(selection, job->why, selection->base, thread, &from, &to))
+			result = add(job, thread, from, to);
 	}
 	return result ? complain("out of memory") : EXIT_FINE;
 }
@@ -215,17 +214,40 @@ static int compare_times(const void *a, const void *b)
 	return one->thread < other->thread ? -1 : one->thread > other->thread;
 }
 
+/* Say that nothing is known in the chosen time, and in which there is */
+static int complain_time(const struct job *job)
+{
+	uint64_t from, to;
+
+	if (!why_span(job->why, &from, &to))
+		return complain("%s: no sched_switch occurred, so nothing is known of any thread",
+				job->file);
+	return complain("%s: nothing is known of %s in that time; the switches of all threads go from %.6f to %.6f s",
+			job->file, job->chosen ? "such a thread" : "any thread", (double)from / 1e9,
+			(double)to / 1e9);
+}
+
 static int list_threads(const struct job *job)
 {
-	size_t count = why_threads(job->why), i, shown = 0;
-	struct times *times = calloc(count + 1, sizeof(*times));
+	size_t count = 0, i, shown = 0;
+	struct times *times = calloc(why_threads(job->why) + 1, sizeof(*times)), *time;
+	uint64_t from, to;
 	char text[128];
 
 	if (!times)
 		return complain("out of memory");
-	for (i = 0; i < count; i++) {
-		times[i].thread = why_thread(job->why, i);
-		why_times(job->why, times[i].thread, &times[i].ran, &times[i].waited, &times[i].off);
+	for (i = 0; i < why_threads(job->why); i++) {
+		time = &times[count];
+		time->thread = why_thread(job->why, i);
+		if (!why_threads_time(&job->selection, job->why, job->selection.base, time->thread,
+				      &from, &to))
+			continue;
+		why_times(job->why, time->thread, from, to, &time->ran, &time->waited, &time->off);
+		count += time->ran || time->waited || time->off;
+	}
+	if (!count) {
+		free(times);
+		return complain_time(job);
 	}
 	qsort(times, count, sizeof(*times), compare_times);
 	printf("%12s  %12s  %12s  %s\n", "waited ms", "ran ms", "off ms",
@@ -257,11 +279,13 @@ static int explain(struct job *job, const struct tb_trace *trace)
 	if (status)
 		return status;
 	if (!job->added && job->slice)
-		return complain("%s: there is no such slice of such a thread in that time; 'tracebuf query %s \"select distinct name from user_slices\"' lists the names",
+		return complain("%s: there is no such slice of such a thread in that time; 'tracebuf query %s \"select distinct name from user_slices\"' lists the names ('record -e user' records what programs write)",
+				job->file, job->file);
+	if (!job->added && !job->found)
+		return complain("%s: nothing is known of such a thread; 'tracebuf why %s' lists the threads",
 				job->file, job->file);
 	if (!job->added)
-		return complain("%s: nothing is known of such a thread in that time; 'tracebuf query %s states' lists the threads",
-				job->file, job->file);
+		return complain_time(job);
 	if (why_sort(job->why))
 		return complain("out of memory");
 	return job->json ? print_json(job) : print_text(job);
@@ -328,8 +352,7 @@ static int why_run(int argc, char **argv)
 		status = why_option(&job, option, optarg);
 	}
 	job.chosen = selection_of_threads(&job.selection);
-	if (status == EXIT_FINE && !job.chosen && !job.slice &&
-	    (job.json || job.selection.from.given || job.selection.to.given))
+	if (status == EXIT_FINE && !job.chosen && !job.slice && job.json)
 		status = misused(&cmd_why, "of which threads? Choose them with --tid, --pid, --comm or --cgroup");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);

@@ -139,11 +139,14 @@ void query_each_name(struct query *query, const char *of,
 		     void *context);
 
 /**
- * query_lacks - list the events that a table or view is made of and the trace does not have
+ * query_lacks - list the events that a table or view is made of and the trace does not have, or that
+ *	-e does not choose
  * @text: out: "block_rq_issue, block_rq_complete"
  * Return: true if there are some.
  */
 bool query_lacks(struct query *query, const char *table, char *text, size_t size);
+/* What they are not: "recorded", or with -e "among the chosen events (-e)" */
+const char *query_lacking(const struct query *query);
 
 /* ---- statements (run.c) ---- */
 

@@ -165,8 +165,8 @@ static void note_missing(void *context, const char *table)
 
 	if (find_word(missing->sql, table) &&
 	    query_lacks(missing->query, table, text, sizeof(text)))
-		note("%s has no %s recorded, which %s is made of",
-		     missing->query->file, text, table);
+		note("%s has no %s %s, which %s is made of", missing->query->file, text,
+		     query_lacking(missing->query), table);
 }
 
 /* Note the events that are missing for tables of a statement that returned no rows */

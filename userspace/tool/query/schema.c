@@ -48,12 +48,13 @@ static const struct {
 
 static bool has_event(const struct query *query, const char *name, size_t length)
 {
+	const unsigned char *wanted = query->selection->wanted;
 	const struct tb_format *format;
 	unsigned int i;
 
 	for (i = 0; (format = tb_trace_format_at(query->trace, i)); i++)
-		if (strlen(format->name) == length &&
-		    !memcmp(format->name, name, length))
+		if (strlen(format->name) == length && !memcmp(format->name, name, length) &&
+		    (!wanted || wanted[i]))
 			return true;
 	return false;
 }
@@ -86,6 +87,11 @@ static void add_lacking_events(struct query *query, const char *events, char *te
 					 used ? ", " : "",
 					 (int)strcspn(events, "| "), events);
 	}
+}
+
+const char *query_lacking(const struct query *query)
+{
+	return query->selection->wanted ? "among the chosen events (-e)" : "recorded";
 }
 
 bool query_lacks(struct query *query, const char *table, char *text, size_t size)

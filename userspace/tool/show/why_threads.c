@@ -73,19 +73,15 @@ static int check_items(const struct why *why, const char *file, const char *text
 static int choose(struct why_threads *threads, const char *file, const struct selection *selection,
 		  enum tb_timebase base, const char *text)
 {
-	uint64_t since = tb_trace_ns(selection->trace, selection->from_ticks, base);
-	uint64_t until = tb_trace_ns(selection->trace, selection->to_ticks, base), from, to;
+	uint64_t from, to;
 	size_t i, count = 0;
 	uint32_t thread;
 
 	for (i = 0; i < why_threads(threads->why); i++) {
 		thread = why_thread(threads->why, i);
 		if (!is_chosen(threads->why, text, thread) ||
-		    !why_limits(threads->why, thread, &from, &to))
-			continue;
-		from = selection->from.given ? since : from;
-		to = selection->to.given ? until : to;
-		if (!why_cut(threads->why, thread, &from, &to) || count++ >= WHY_THREADS_MAX)
+		    !why_threads_time(selection, threads->why, base, thread, &from, &to) ||
+		    count++ >= WHY_THREADS_MAX)
 			continue;
 		threads->list[threads->count].thread = thread;
 		threads->list[threads->count].from = from;
@@ -137,6 +133,22 @@ bool why_threads_wanted(const struct selection *selection, const struct why *why
 		return false;
 	return !selection->cgroup ||
 	       cgroup_matches(selection->trace, why_cgroup(why, thread), selection->cgroup);
+}
+
+bool why_threads_time(const struct selection *selection, const struct why *why,
+		      enum tb_timebase base, uint32_t thread, uint64_t *from, uint64_t *to)
+{
+	uint64_t first, last, since, until;
+
+	if (!why_limits(why, thread, from, to) || !why_span(why, &first, &last))
+		return false;
+	since = tb_trace_ns(selection->trace, selection->from_ticks, base);
+	until = tb_trace_ns(selection->trace, selection->to_ticks, base);
+	if (selection->from.given)
+		*from = since > first ? since : first;
+	if (selection->to.given)
+		*to = until < last ? until : last;
+	return why_cut(why, thread, from, to);
 }
 
 void why_threads_close(struct why_threads *threads)
