@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "completions.h"
+#include "lib/array.h"
 #include "lib/bisect.h"
 
 struct done {
@@ -132,7 +133,6 @@ int completions_take(struct completions *completions, const struct tb_view *view
 {
 	struct completion one = { 0 };
 	struct done_list *list;
-	struct done *grown;
 	const char *text;
 	uint64_t device;
 	uint32_t number;
@@ -151,13 +151,8 @@ int completions_take(struct completions *completions, const struct tb_view *view
 		return 0;
 	if (!number || !list)
 		return -ENOMEM;
-	if (list->count == list->room) {
-		grown = realloc(list->at, (2 * list->room + 16) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		list->at = grown;
-		list->room = 2 * list->room + 16;
-	}
+	if (tb_array_grow(&list->at, &list->room, list->count, sizeof(*list->at)))
+		return -ENOMEM;
 	list->at[list->count++] = (struct done){ ns, number };
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "diff_findings.h"
 #include "sections.h"
+#include "lib/array.h"
 
 #define MS 1000000ll
 #define MOST 3			/* findings of each section */
@@ -56,22 +57,17 @@ static const struct limit {
 /* Add a finding, for the caller to fill in; NULL: no memory */
 static struct diff_finding *add(struct diff *diff, int64_t ns, const char *id, const char *name)
 {
-	size_t room = diff->find.room ? 2 * diff->find.room : 16;
-	struct diff_finding *grown;
+	struct diff_finding *finding;
 
-	if (diff->find.count == diff->find.room) {
-		grown = reallocarray(diff->find.list, room, sizeof(*grown));
-		if (!grown) {
-			diff->report->failed = true;
-			return NULL;
-		}
-		diff->find.list = grown;
-		diff->find.room = room;
+	if (tb_array_grow(&diff->find.list, &diff->find.room, diff->find.count,
+			  sizeof(*diff->find.list))) {
+		diff->report->failed = true;
+		return NULL;
 	}
-	grown = &diff->find.list[diff->find.count++];
-	*grown = (struct diff_finding){ .ns = ns, .id = id };
-	TEXT(grown->name, "%s", name);
-	return grown;
+	finding = &diff->find.list[diff->find.count++];
+	*finding = (struct diff_finding){ .ns = ns, .id = id };
+	TEXT(finding->name, "%s", name);
+	return finding;
 }
 
 /* ---- what is missing ---- */

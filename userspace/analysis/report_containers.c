@@ -6,6 +6,7 @@
 #include <string.h>
 #include "cgroup_names.h"
 #include "sections.h"
+#include "lib/array.h"
 
 /* Sums over the tasks whose cgroup has this name */
 struct group {
@@ -31,19 +32,13 @@ static const char *name_of(const struct report_builder *m, const struct analysis
 /* A machine has some dozens of them: look from the start */
 static struct group *group_of(struct groups *groups, const char *name)
 {
-	struct group *grown;
 	size_t i;
 
 	for (i = 0; i < groups->count; i++)
 		if (!strncmp(groups->list[i].name, name, CGROUP_NAME_MAX - 1))
 			return &groups->list[i];
-	if (groups->count == groups->room) {
-		groups->room = groups->room ? 2 * groups->room : 16;
-		grown = realloc(groups->list, groups->room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		groups->list = grown;
-	}
+	if (tb_array_grow(&groups->list, &groups->room, groups->count, sizeof(*groups->list)))
+		return NULL;
 	memset(&groups->list[groups->count], 0, sizeof(*groups->list));
 	strncpy(groups->list[groups->count].name, name, CGROUP_NAME_MAX - 1);
 	return &groups->list[groups->count++];

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sections.h"
+#include "lib/array.h"
 
 #define MS 1000000ull
 #define TIME_MIN (10 * MS)	/* no finding has less time than this */
@@ -68,17 +69,10 @@ static uint64_t ppm(uint64_t part, uint64_t whole)
 /* Add a finding, for the caller to fill in; NULL: no memory */
 static struct finding *add(struct findings *findings, uint64_t ns)
 {
-	struct finding *grown;
-	size_t room = findings->room ? 2 * findings->room : 16;
-
-	if (findings->count == findings->room) {
-		grown = reallocarray(findings->list, room, sizeof(*grown));
-		if (!grown) {
-			findings->m->report->failed = true;
-			return NULL;
-		}
-		findings->list = grown;
-		findings->room = room;
+	if (tb_array_grow(&findings->list, &findings->room, findings->count,
+			  sizeof(*findings->list))) {
+		findings->m->report->failed = true;
+		return NULL;
 	}
 	findings->list[findings->count] = (struct finding){ .ns = ns, .tid = -1, .cpu = -1 };
 	return &findings->list[findings->count++];

@@ -14,6 +14,7 @@
 #include "files.h"
 #include "map.h"
 #include "why_lines.h"
+#include "lib/array.h"
 #include "lib/bisect.h"
 
 #ifndef WHY_NODES
@@ -63,8 +64,6 @@ static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause,
 	const int64_t parts[] = { parent, cause, who };
 	uint64_t key = map_key(&why->index, parts, sizeof(parts));
 	uint32_t i = (uint32_t)(uintptr_t)map_get(&why->index, key);
-	size_t room = 2 * why->nodes.room;
-	struct why_node *grown;
 	void **slot;
 
 	if (i && is_node(why, i, parent, cause, who))
@@ -78,13 +77,9 @@ static uint32_t child_of(struct why *why, uint32_t parent, enum why_cause cause,
 	slot = map_at(&why->index, key);
 	if (!slot)
 		return 0;
-	if (why->nodes.count == why->nodes.room) {
-		grown = realloc(why->nodes.at, room * sizeof(*grown));
-		if (!grown)
-			return 0;
-		why->nodes.at = grown;
-		why->nodes.room = room;
-	}
+	if (tb_array_grow(&why->nodes.at, &why->nodes.room, why->nodes.count,
+			  sizeof(struct why_node)))
+		return 0;
 	i = (uint32_t)why->nodes.count++;
 	*node_at(why, i) = (struct why_node){
 		.cause = cause, .who = who, .parent = parent, .next = node_at(why, parent)->child,

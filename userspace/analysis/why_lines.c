@@ -14,6 +14,7 @@
 #include "slices.h"
 #include "spans.h"
 #include "why_lines.h"
+#include "lib/array.h"
 #include "lib/bisect.h"
 
 #define CPUS_MAX SLICES_CPUS_MAX
@@ -43,16 +44,8 @@ struct reader {
 
 static void *list_add(struct why_list *list, size_t size)
 {
-	size_t room = list->room ? 2 * list->room : 16;
-	void *grown;
-
-	if (list->count == list->room) {
-		grown = realloc(list->at, room * size);
-		if (!grown)
-			return NULL;
-		list->at = grown;
-		list->room = room;
-	}
+	if (tb_array_grow(&list->at, &list->room, list->count, size))
+		return NULL;
 	return (char *)list->at + list->count++ * size;
 }
 
@@ -98,16 +91,11 @@ static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why
 				 uint64_t born)
 {
 	struct why_lines *lines = reader->lines;
-	size_t room = lines->room_threads ? 2 * lines->room_threads : 64;
-	struct why_line **grown, *line;
+	struct why_line *line;
 
-	if (lines->nr_threads == lines->room_threads) {
-		grown = realloc(lines->threads, room * sizeof(struct why_line *));
-		if (!grown)
-			return NULL;
-		lines->threads = grown;
-		lines->room_threads = room;
-	}
+	if (tb_array_grow(&lines->threads, &lines->room_threads, lines->nr_threads,
+			  sizeof(*lines->threads)))
+		return NULL;
 	line = calloc(1, sizeof(*line));
 	if (!line)
 		return NULL;

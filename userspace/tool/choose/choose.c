@@ -15,6 +15,7 @@
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
 #include "tool/command/number.h"
+#include "lib/array.h"
 
 /* ---- counters ---- */
 
@@ -156,15 +157,10 @@ static int apply_modifier(const struct command *command, struct item *item, char
 
 static struct item *item_new(struct choice *choice, bool optional)
 {
-	struct item *grown, *item;
+	struct item *item;
 
-	if (choice->count == choice->room) {
-		choice->room = choice->room ? choice->room * 2 : 8;
-		grown = realloc(choice->items, choice->room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		choice->items = grown;
-	}
+	if (tb_array_grow(&choice->items, &choice->room, choice->count, sizeof(*choice->items)))
+		return NULL;
 	item = &choice->items[choice->count++];
 	memset(item, 0, sizeof(*item));
 	item->option = choice->options;

@@ -8,6 +8,7 @@
 #include "choose.h"
 #include "targets.h"
 #include "tool/command/command.h"
+#include "lib/array.h"
 
 static const char raw_syscalls[] = "raw_syscalls";
 
@@ -22,30 +23,25 @@ void targets_free(struct targets *targets)
 
 int targets_read(struct tb_device *device, struct targets *targets)
 {
-	struct target *grown;
+	struct target *target;
 	size_t room = 0;
 	uint32_t index;
 	int result;
 
 	memset(targets, 0, sizeof(*targets));
 	for (index = 0; ; index++) {
-		if (targets->count == room) {
-			room = room ? room * 2 : 128;
-			grown = realloc(targets->list, room * sizeof(*grown));
-			if (!grown)
-				return complain("out of memory");
-			targets->list = grown;
-		}
-		grown = &targets->list[targets->count];
-		memset(grown, 0, sizeof(*grown));
-		result = tb_device_event(device, index, &grown->info);
+		if (tb_array_grow(&targets->list, &room, targets->count, sizeof(*targets->list)))
+			return complain("out of memory");
+		target = &targets->list[targets->count];
+		memset(target, 0, sizeof(*target));
+		result = tb_device_event(device, index, &target->info);
 		if (result == -ENOENT)
 			return EXIT_FINE;
 		if (result < 0)
 			return complain("cannot list the events: %s",
 					strerror(-result));
-		grown->index = index;
-		targets->count += !(grown->info.flags & TB_INFO_GONE);
+		target->index = index;
+		targets->count += !(target->info.flags & TB_INFO_GONE);
 	}
 }
 

@@ -7,32 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tree.h"
+#include "lib/array.h"
 
-static int grow(void **array, uint32_t *room, uint32_t used, size_t size)
-{
-	uint32_t more = *room ? *room * 2 : 1024;
-	void *larger;
-
-	if (used < *room)
-		return 0;
-	if (used >= UINT32_MAX / 2)
-		return -ENOMEM;
-	larger = realloc(*array, more * size);
-	if (!larger)
-		return -ENOMEM;
-	*array = larger;
-	*room = more;
-	return 0;
-}
+#define COUNT_MAX (UINT32_MAX / 2)	/* of nodes, and of names */
 
 static int64_t add_node(struct flame_tree *tree, uint32_t parent, uint32_t frame)
 {
-	void *nodes = tree->nodes;
-	int result = grow(&nodes, &tree->room, tree->nr_nodes, sizeof(*tree->nodes));
-
-	tree->nodes = nodes;
-	if (result)
-		return result;
+	if (tree->nr_nodes == COUNT_MAX ||
+	    tb_array_grow(&tree->nodes, &tree->room, tree->nr_nodes, sizeof(*tree->nodes)))
+		return -ENOMEM;
 	tree->nodes[tree->nr_nodes] = (struct flame_node){
 		.frame = frame,
 		.parent = parent,
@@ -67,13 +50,13 @@ void flame_tree_free(struct flame_tree *tree)
 static int64_t add_frame(struct flame_tree *tree, const char *name,
 			 enum flame_kind kind)
 {
-	void *frames = tree->frames;
-	int result = grow(&frames, &tree->frames_room, tree->nr_frames,
-			  sizeof(*tree->frames));
 	char *copy;
 
-	tree->frames = frames;
-	copy = result ? NULL : strdup(name);
+	if (tree->nr_frames == COUNT_MAX ||
+	    tb_array_grow(&tree->frames, &tree->frames_room, tree->nr_frames,
+			  sizeof(*tree->frames)))
+		return -ENOMEM;
+	copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;
 	tree->frames[tree->nr_frames].name = copy;

@@ -40,9 +40,11 @@ struct flame_frame {
 /* Initialise with zeros */
 struct flame_tree {
 	struct flame_node *nodes;
-	uint32_t nr_nodes, room;
+	uint32_t nr_nodes;
+	size_t room;
 	struct flame_frame *frames;
-	uint32_t nr_frames, frames_room;
+	uint32_t nr_frames;
+	size_t frames_room;
 	struct map children;		/* parent and frame: node */
 	struct map names;		/* frames by name and kind */
 };

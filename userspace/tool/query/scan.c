@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "query.h"
 #include "tool/command/command.h"
+#include "lib/array.h"
 
 union lasting {
 	struct slice slice;
@@ -49,18 +50,9 @@ static bool is_events(const struct query_table *table)
 
 static union lasting *queue_one(struct query_scan *scan)
 {
-	union lasting *grown;
-	size_t room;
-
-	if (scan->count == scan->room) {
-		room = scan->room ? scan->room * 2 : 16;
-		grown = realloc(scan->queue, room * sizeof(*grown));
-		if (!grown) {
-			scan->no_memory = true;
-			return NULL;
-		}
-		scan->queue = grown;
-		scan->room = room;
+	if (tb_array_grow(&scan->queue, &scan->room, scan->count, sizeof(*scan->queue))) {
+		scan->no_memory = true;
+		return NULL;
 	}
 	return &scan->queue[scan->count++];
 }

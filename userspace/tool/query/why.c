@@ -14,6 +14,7 @@
 #include "analysis/why.h"
 #include "tool/show/causes.h"
 #include "tool/show/why_threads.h"
+#include "lib/array.h"
 
 #define COLUMNS "start INTEGER, duration INTEGER, tid INTEGER, comm TEXT, depth INTEGER, " \
 		"cause TEXT, path TEXT"
@@ -105,20 +106,14 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 static int take_stretch(void *context, uint32_t node, uint64_t from, uint64_t to)
 {
 	struct cursor *cursor = context;
-	size_t room = cursor->room ? 2 * cursor->room : 64, count;
-	struct piece *grown;
+	size_t count;
 
 	if (query_stopped)
 		return -EINTR;
 	if (why_divides(why_nodes(cursor->query->why, &count)[node].cause))
 		return 0;
-	if (cursor->count == cursor->room) {
-		grown = realloc(cursor->pieces, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		cursor->pieces = grown;
-		cursor->room = room;
-	}
+	if (tb_array_grow(&cursor->pieces, &cursor->room, cursor->count, sizeof(*cursor->pieces)))
+		return -ENOMEM;
 	cursor->pieces[cursor->count++] = (struct piece){ .from = from, .to = to, .node = node };
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "addresses.h"
+#include "lib/array.h"
 #include "lib/function_field.h"
 #include "lib/hash.h"
 #include "mappings.h"
@@ -268,7 +269,6 @@ static int compare(const void *a, const void *b)
 /* "ffffffff81000000 T name" and for modules "\t[module]" */
 static int functions_read(struct functions *functions)
 {
-	struct function *grown;
 	uint64_t start;
 	char *line, *next, *end;
 	int result;
@@ -283,15 +283,9 @@ static int functions_read(struct functions *functions)
 		if (!start || end[0] != ' ' || !end[1] ||
 		    !strchr("tTwW", end[1]) || end[2] != ' ')
 			continue;
-		if (functions->count == functions->room) {
-			functions->room = functions->room ?
-					  functions->room * 2 : 1 << 16;
-			grown = realloc(functions->list,
-					functions->room * sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			functions->list = grown;
-		}
+		if (tb_array_grow(&functions->list, &functions->room, functions->count,
+				  sizeof(*functions->list)))
+			return -ENOMEM;
 		functions->list[functions->count].start = start;
 		functions->list[functions->count++].name = end + 3;
 	}

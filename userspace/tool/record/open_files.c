@@ -23,6 +23,7 @@
 #include "notes.h"
 #include "open_files.h"
 #include "sockets.h"
+#include "lib/array.h"
 #include "lib/bisect.h"
 #include "tool/command/command.h"
 #include "tracebuf.h"
@@ -65,16 +66,10 @@ static bool is_over(const void *context)
 
 static bool add(struct open_files *files, const struct tb_open_file *record, const char *name)
 {
-	size_t room = files->room ? 2 * files->room : 256;
-	struct open_file *file, *grown;
+	struct open_file *file;
 
-	if (files->count == files->room) {
-		grown = reallocarray(files->list, room, sizeof(*grown));
-		if (!grown)
-			return false;
-		files->list = grown;
-		files->room = room;
-	}
+	if (tb_array_grow(&files->list, &files->room, files->count, sizeof(*files->list)))
+		return false;
 	file = &files->list[files->count];
 	*file = (struct open_file){ .record = *record, .name = strdup(name) };
 	if (!file->name)

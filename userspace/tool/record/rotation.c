@@ -15,6 +15,7 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/show/input.h"
+#include "lib/array.h"
 
 #define NUMBER_MAX 999999999u
 
@@ -186,17 +187,11 @@ struct numbers {
 static void collect_number(const struct rotation *rotation, unsigned int number, void *context)
 {
 	struct numbers *numbers = context;
-	unsigned int *grown;
 
 	if (number > rotation->number)
 		return;
-	if (numbers->count == numbers->room) {
-		grown = realloc(numbers->list, (numbers->room + 64) * sizeof(*grown));
-		if (!grown)
-			return;		/* the next call finds the file again */
-		numbers->list = grown;
-		numbers->room += 64;
-	}
+	if (tb_array_grow(&numbers->list, &numbers->room, numbers->count, sizeof(*numbers->list)))
+		return;		/* the next call finds the file again */
 	numbers->list[numbers->count++] = number;
 }
 

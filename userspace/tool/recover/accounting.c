@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recover.h"
+#include "lib/array.h"
 #include "lib/bisect.h"
 #include "lib/utf8.h"
 
@@ -329,7 +330,7 @@ int recover_recordings(struct recover *recover, const struct image *image,
 {
 	void *buffer = aligned_alloc(64, RECOVER_BLOCK_MAX);
 	void *out = aligned_alloc(64, RECOVER_BLOCK_MAX);
-	struct recover_recording *list = NULL, *grown;
+	struct recover_recording *list = NULL;
 	size_t i, from, n = 0, room = 0;
 	int result = buffer && out ? 0 : -ENOMEM;
 
@@ -337,15 +338,9 @@ int recover_recordings(struct recover *recover, const struct image *image,
 		if (i + 1 < recover->nr_blocks &&
 		    recover->blocks[i + 1].recording == recover->blocks[from].recording)
 			continue;
-		if (n == room) {
-			room = room ? room * 2 : 8;
-			grown = reallocarray(list, room, sizeof(*list));
-			if (!grown) {
-				result = -ENOMEM;
-				break;
-			}
-			list = grown;
-		}
+		result = tb_array_grow(&list, &room, n, sizeof(*list));
+		if (result)
+			break;
 		result = recording_new(recover, from, i + 1, &list[n++]);
 		if (!result)
 			result = durable_read(&list[n - 1], image, buffer, out);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recover.h"
+#include "lib/array.h"
 
 #define WINDOW	(1u << 20)
 #define STEP	TB_RING_IMAGE_ALIGN
@@ -18,16 +19,8 @@
 /* Append an entry of @size bytes to @list; NULL: no memory */
 static void *append(void **list, size_t *count, size_t *room, size_t size)
 {
-	size_t more = *room ? *room * 2 : 64;
-	void *grown;
-
-	if (*count == *room) {
-		grown = reallocarray(*list, more, size);
-		if (!grown)
-			return NULL;
-		*list = grown;
-		*room = more;
-	}
+	if (tb_array_grow(list, room, *count, size))
+		return NULL;
 	return (char *)*list + (*count)++ * size;
 }
 

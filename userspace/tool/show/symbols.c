@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "symbols.h"
+#include "lib/array.h"
 #include "lib/bisect.h"
 #include "tool/command/command.h"
 
@@ -23,16 +24,10 @@ struct symbol {
 /* Add @name for @address, unless that has a name; -ENOMEM */
 static int add(struct symbols *symbols, uint64_t address, const char *name)
 {
-	size_t room = symbols->room ? 2 * symbols->room : 1024;
-	struct symbol *list, one = { .address = address, .number = symbols->added };
+	struct symbol one = { .address = address, .number = symbols->added };
 
-	if (symbols->count == symbols->room) {
-		list = realloc(symbols->list, room * sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		symbols->list = list;
-		symbols->room = room;
-	}
+	if (tb_array_grow(&symbols->list, &symbols->room, symbols->count, sizeof(*symbols->list)))
+		return -ENOMEM;
 	one.name = strdup(name);
 	if (!one.name)
 		return -ENOMEM;
