@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
+#include "lib/array.h"
 
 #define WORST_DEFAULT 10
 
@@ -108,36 +109,21 @@ void analysis_free(struct analysis *a)
 
 void *listed_add(struct listed *listed, size_t size)
 {
-	size_t count = listed->count;
-	void **grown = listed->list;
 	void *item;
 
-	if (!(count & (count - 1))) {
-		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		listed->list = grown;
-	}
+	if (tb_array_grow(&listed->list, &listed->room, listed->count, sizeof(*listed->list)))
+		return NULL;
 	item = calloc(1, size);
 	if (item)
-		grown[listed->count++] = item;
+		listed->list[listed->count++] = item;
 	return item;
 }
 
 struct cpu_state *cpu_of(struct analysis *a, uint32_t cpu)
 {
-	struct cpu_state **grown;
-
-	if (cpu >= a->nr_cpus) {
-		if (cpu >= SLICES_CPUS_MAX)
-			return NULL;
-		grown = realloc(a->cpus, (cpu + 1) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + a->nr_cpus, 0, (cpu + 1 - a->nr_cpus) * sizeof(*grown));
-		a->cpus = grown;
-		a->nr_cpus = cpu + 1;
-	}
+	if (cpu >= SLICES_CPUS_MAX ||
+	    tb_array_reach(&a->cpus, &a->nr_cpus, cpu, sizeof(*a->cpus)))
+		return NULL;
 	if (!a->cpus[cpu])
 		a->cpus[cpu] = calloc(1, sizeof(struct cpu_state));
 	return a->cpus[cpu];

@@ -115,17 +115,9 @@ static uint32_t number_of(struct completions *completions, const struct completi
 
 static struct done_list *list_of(struct completions *completions, uint32_t cpu)
 {
-	struct done_list *grown;
-
-	if (cpu >= completions->nr_cpus) {
-		grown = realloc(completions->cpus, (cpu + 1) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + completions->nr_cpus, 0,
-		       (cpu + 1 - completions->nr_cpus) * sizeof(*grown));
-		completions->cpus = grown;
-		completions->nr_cpus = cpu + 1;
-	}
+	if (tb_array_reach(&completions->cpus, &completions->nr_cpus, cpu,
+			   sizeof(*completions->cpus)))
+		return NULL;
 	return &completions->cpus[cpu];
 }
 

@@ -13,28 +13,26 @@
 #include <string.h>
 #include "diff.h"
 #include "diff_findings.h"
+#include "lib/array.h"
 
 /* ---- collecting ---- */
 
 static void add(struct items *items, unsigned int side, const char *name, uint64_t count,
 		uint64_t sum, uint64_t part, uint64_t max)
 {
-	struct item *grown = items->list;
+	struct item *item;
 
-	if (!(items->count & (items->count - 1)))
-		grown = realloc(grown, (items->count ? 2 * items->count : 1) * sizeof(*grown));
-	if (!grown) {
+	if (tb_array_grow(&items->list, &items->room, items->count, sizeof(*items->list))) {
 		items->failed = true;
 		return;
 	}
-	items->list = grown;
-	grown += items->count++;
-	memset(grown, 0, sizeof(*grown));
-	snprintf(grown->name, sizeof(grown->name), "%s", name);
-	grown->side[side].count = count;
-	grown->side[side].sum = sum;
-	grown->side[side].part = part;
-	grown->side[side].max = max;
+	item = &items->list[items->count++];
+	memset(item, 0, sizeof(*item));
+	snprintf(item->name, sizeof(item->name), "%s", name);
+	item->side[side].count = count;
+	item->side[side].sum = sum;
+	item->side[side].part = part;
+	item->side[side].max = max;
 }
 
 static void add_stat(struct items *items, unsigned int side, const char *name,

@@ -19,7 +19,7 @@ struct item {
 
 struct items {
 	struct item *list;
-	size_t count;
+	size_t count, room;
 	uint64_t uncertain[2];
 	bool failed;
 };

@@ -118,7 +118,7 @@ struct loss {
 /* Items in the order of appearance; they never move, and only ended.c removes some */
 struct listed {
 	void **list;
-	size_t count;
+	size_t count, room;
 };
 
 /* struct analysis_handler, and the next one with the same hash */

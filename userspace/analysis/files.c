@@ -20,6 +20,7 @@
 #include "files.h"
 #include "files_at_start.h"
 #include "map.h"
+#include "lib/array.h"
 
 #define NUMBERS_MAX 65536		/* of a process; higher numbers are not tracked */
 #define ALL_NUMBERS_MAX (1u << 22)	/* of all processes: 32 MB */
@@ -181,24 +182,20 @@ static uint32_t look_up(const struct files *files, uint32_t pid, uint64_t number
 static int set_name(struct files *files, uint32_t pid, uint64_t number, uint32_t name, bool by_exec)
 {
 	struct process *process = process_of(files, pid);
-	struct number *grown;
-	uint32_t count;
+	uint32_t more;
 
 	if (!process)
 		return -ENOMEM;
 	if (process->shared || number >= NUMBERS_MAX || (!name && number >= process->count))
 		return 0;
 	if (number >= process->count) {
-		count = (uint32_t)number + 16;
-		if (files->nr_numbers + count - process->count > ALL_NUMBERS_MAX)
+		more = (uint32_t)number + 16 - process->count;
+		if (files->nr_numbers + more > ALL_NUMBERS_MAX)
 			return 0;
-		grown = reallocarray(process->numbers, count, sizeof(*grown));
-		if (!grown)
+		if (tb_array_reach(&process->numbers, &process->count, (uint32_t)number + 15,
+				   sizeof(*process->numbers)))
 			return -ENOMEM;
-		memset(grown + process->count, 0, (count - process->count) * sizeof(*grown));
-		files->nr_numbers += count - process->count;
-		process->numbers = grown;
-		process->count = count;
+		files->nr_numbers += more;
 	}
 	process->numbers[number] = (struct number){ name, by_exec };
 	return 0;

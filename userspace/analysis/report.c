@@ -95,8 +95,6 @@ void report_note(struct report *report, struct report_section *section,
 	char **grown, *note = NULL;
 	va_list arguments;
 
-	if (report->failed)
-		return;
 	grown = one_more(report, section->notes, section->nr_notes, sizeof(*grown));
 	if (!grown)
 		return;
@@ -114,8 +112,6 @@ void report_column(struct report *report, struct report_section *section, const 
 {
 	struct report_column *grown, *column;
 
-	if (report->failed)
-		return;
 	grown = one_more(report, section->columns, section->nr_columns, sizeof(*grown));
 	if (!grown)
 		return;
@@ -132,8 +128,6 @@ static struct report_cell *add_cell(struct report *report, struct report_section
 {
 	struct report_cell *grown;
 
-	if (report->failed)
-		return NULL;
 	grown = one_more(report, section->cells, section->nr_cells, sizeof(*grown));
 	if (!grown)
 		return NULL;

@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include "slices_parts.h"
+#include "lib/array.h"
 
 struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 			   void (*each)(void *context, const struct slice *slice),
@@ -378,17 +379,8 @@ static void drop_open(struct slices *slices, struct cpu *cpu, uint64_t ns)
 /* The state of @cpu, which never moves; NULL: no memory */
 static struct cpu *cpu_of(struct slices *slices, uint32_t cpu)
 {
-	struct cpu **grown;
-
-	if (cpu >= slices->nr_cpus) {
-		grown = realloc(slices->cpus, (cpu + 1) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + slices->nr_cpus, 0,
-		       (cpu + 1 - slices->nr_cpus) * sizeof(*grown));
-		slices->cpus = grown;
-		slices->nr_cpus = cpu + 1;
-	}
+	if (tb_array_reach(&slices->cpus, &slices->nr_cpus, cpu, sizeof(*slices->cpus)))
+		return NULL;
 	if (!slices->cpus[cpu])
 		slices->cpus[cpu] = calloc(1, sizeof(struct cpu));
 	return slices->cpus[cpu];

@@ -5,20 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "spans.h"
+#include "lib/array.h"
 #include "lib/bisect.h"
 
 int spans_add(struct spans *spans, uint64_t first, uint64_t last)
 {
-	size_t count = spans->count;
-	struct span *grown = spans->list;
-
-	if (!(count & (count - 1))) {
-		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		spans->list = grown;
-	}
-	grown[spans->count++] = (struct span){ first, last > first ? last : first };
+	if (tb_array_grow(&spans->list, &spans->room, spans->count, sizeof(*spans->list)))
+		return -ENOMEM;
+	spans->list[spans->count++] = (struct span){ first, last > first ? last : first };
 	return 0;
 }
 

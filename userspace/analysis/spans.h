@@ -37,9 +37,9 @@ struct cpu_span {
 /* All zero: empty.  After spans_settle() they are sorted and do not touch each other */
 struct spans {
 	struct span *list;
-	size_t count;
+	size_t count, room;
 	struct gap_span *own;		/* set by spans_of_trace() */
-	size_t nr_own;
+	size_t nr_own, room_own;
 	uint64_t lost;			/* number of missing events */
 	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "spans.h"
+#include "lib/array.h"
 
 struct ahead {
 	const struct tb_trace *trace;
@@ -20,21 +21,17 @@ struct ahead {
 static int add_missing(const struct ahead *a, uint32_t cpu, const struct tb_gap *lost,
 		       uint64_t reported)
 {
-	size_t count = a->missing->nr_own;
-	struct gap_span *grown = a->missing->own;
+	struct spans *missing = a->missing;
 	uint64_t first = tb_trace_ns(a->trace, lost->first, a->base);
 
-	if (!(count & (count - 1))) {
-		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		a->missing->own = grown;
-	}
-	a->missing->lost += lost->overwritten + lost->dropped;
-	grown[a->missing->nr_own++] = (struct gap_span){
+	if (tb_array_grow(&missing->own, &missing->room_own, missing->nr_own,
+			  sizeof(*missing->own)))
+		return -ENOMEM;
+	missing->lost += lost->overwritten + lost->dropped;
+	missing->own[missing->nr_own++] = (struct gap_span){
 		cpu, first, tb_trace_ns(a->trace, reported, a->base)
 	};
-	return spans_add(a->missing, first, tb_trace_ns(a->trace, lost->last, a->base));
+	return spans_add(missing, first, tb_trace_ns(a->trace, lost->last, a->base));
 }
 
 /*

@@ -164,16 +164,9 @@ static void free_line(struct why_line *line)
 static struct why_cpu *cpu_of(struct reader *reader, uint32_t cpu)
 {
 	struct why_lines *lines = reader->lines;
-	struct why_cpu *grown;
 
-	if (cpu >= lines->nr_cpus) {
-		grown = realloc(lines->cpus, (cpu + 1) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + lines->nr_cpus, 0, (cpu + 1 - lines->nr_cpus) * sizeof(*grown));
-		lines->cpus = grown;
-		lines->nr_cpus = cpu + 1;
-	}
+	if (tb_array_reach(&lines->cpus, &lines->nr_cpus, cpu, sizeof(*lines->cpus)))
+		return NULL;
 	return &lines->cpus[cpu];
 }
 

@@ -50,3 +50,19 @@ int tb_array_grow(void *array, size_t *room, size_t count, size_t size)
 	*room = wanted;
 	return 0;
 }
+
+int tb_array_reach(void *array, unsigned int *count, unsigned int index, size_t size)
+{
+	void **place = array;
+	char *grown;
+
+	if (index < *count)
+		return 0;
+	grown = reallocarray(*place, (size_t)index + 1, size);
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + *count * size, 0, ((size_t)index + 1 - *count) * size);
+	*place = grown;
+	*count = index + 1;
+	return 0;
+}

@@ -7,20 +7,14 @@
 #include <string.h>
 #include "notes.h"
 #include "continuation.h"
+#include "lib/array.h"
 
 int continuation_block(struct continuation *counts, const struct tb_block *block)
 {
 	struct tb_part *part;
-	unsigned int count = block->cpu + 1u;
 
-	if (count > counts->count) {
-		part = realloc(counts->cpus, count * sizeof(*part));
-		if (!part)
-			return -ENOMEM;
-		memset(part + counts->count, 0, (count - counts->count) * sizeof(*part));
-		counts->cpus = part;
-		counts->count = count;
-	}
+	if (tb_array_reach(&counts->cpus, &counts->count, block->cpu, sizeof(*part)))
+		return -ENOMEM;
 	part = &counts->cpus[block->cpu];
 	part->cpu = block->cpu;
 	part->blocks = block->sequence + 1;
