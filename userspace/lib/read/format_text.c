@@ -5,53 +5,31 @@
  * The kernel's records begin with 8 bytes of struct trace_entry, ours with the payload: so the text
  * adds the common fields, and 8 to all offsets.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include "internal.h"
+#include "lib/bounded_text.h"
 
 #define TRACE_ENTRY_SIZE 8
-
-struct text {
-	char  *buffer;
-	size_t size;		/* room, with the NUL */
-	size_t used;		/* length of the text, even if it did not fit */
-};
-
-__attribute__((format(printf, 2, 3)))
-static void add(struct text *text, const char *format, ...)
-{
-	bool room = text->used < text->size;
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(room ? text->buffer + text->used : NULL,
-			   room ? text->size - text->used : 0, format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		text->used += (size_t)length;
-}
 
 int tb_field_declare(const struct tb_format_field *field, char *buffer,
 		     size_t size)
 {
 	bool bracket = strchr(field->type, '['), loc = strstr(field->type, "_loc ");
-	struct text text = { .buffer = buffer, .size = size };
+	struct tb_text text = { .buffer = buffer, .size = size };
 
 	/* a type that already says "__data_loc" stays as it is */
 	if (field->flags & TB_FIELD_DATA_LOC && !loc)
-		add(&text, "__data_loc ");
+		tb_text_printf(&text, "__data_loc ");
 	else if (field->flags & TB_FIELD_REL_LOC && !loc)
-		add(&text, "__rel_loc ");
+		tb_text_printf(&text, "__rel_loc ");
 	if (field->flags & (TB_FIELD_DATA_LOC | TB_FIELD_REL_LOC)) {
-		add(&text, "%s%s %s", field->type,
-		    bracket || field->flags & TB_FIELD_CPUMASK ? "" : "[]",
-		    field->name);
+		tb_text_printf(&text, "%s%s %s", field->type,
+			       bracket || field->flags & TB_FIELD_CPUMASK ? "" : "[]",
+			       field->name);
 	} else if (field->count) {
-		add(&text, "%.*s %s[%u]", (int)strcspn(field->type, "["),
-		    field->type, field->name, field->count);
+		tb_text_printf(&text, "%.*s %s[%u]", (int)strcspn(field->type, "["),
+			       field->type, field->name, field->count);
 	} else {
-		add(&text, "%s %s", field->type, field->name);
+		tb_text_printf(&text, "%s %s", field->type, field->name);
 	}
 	return (int)text.used;
 }
@@ -64,19 +42,19 @@ int tb_format_text(const struct tb_format *format, unsigned int id,
 		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
 		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
 		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
-	struct text text = { .buffer = buffer, .size = size };
+	struct tb_text text = { .buffer = buffer, .size = size };
 	const struct tb_format_field *field;
 	char declaration[2 * TB_NAME_MAX + 256];
 	uint32_t i;
 
-	add(&text, "name: %s\nID: %u\nformat:\n%s", format->name, id, common);
+	tb_text_printf(&text, "name: %s\nID: %u\nformat:\n%s", format->name, id, common);
 	for (i = 0; i < format->nr_fields; i++) {
 		field = &format->fields[i];
 		tb_field_declare(field, declaration, sizeof(declaration));
-		add(&text, "\tfield:%s;\toffset:%u;\tsize:%u;\tsigned:%u;\n",
-		    declaration, field->offset + TRACE_ENTRY_SIZE, field->size,
-		    !!(field->flags & TB_FIELD_SIGNED));
+		tb_text_printf(&text, "\tfield:%s;\toffset:%u;\tsize:%u;\tsigned:%u;\n",
+			       declaration, field->offset + TRACE_ENTRY_SIZE, field->size,
+			       !!(field->flags & TB_FIELD_SIGNED));
 	}
-	add(&text, "\nprint fmt: %s\n", format->print);
+	tb_text_printf(&text, "\nprint fmt: %s\n", format->print);
 	return (int)text.used;
 }

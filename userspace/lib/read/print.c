@@ -1,43 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Events as text: "name=value name=value".
- *
- * struct writer counts the bytes of the whole text and stores those that fit; so callers go on
- * after the buffer is full.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include "internal.h"
+#include "lib/bounded_text.h"
 
-struct writer {
-	char  *buffer;
-	size_t size;		/* room, with the NUL */
-	size_t used;		/* length of the text, even if it did not fit */
-};
-
-static void put(struct writer *writer, const char *text, size_t length)
+static void put_text(struct tb_text *writer, const char *text)
 {
-	if (writer->used + length < writer->size)
-		memcpy(writer->buffer + writer->used, text, length);
-	else if (writer->used < writer->size)
-		memcpy(writer->buffer + writer->used, text,
-		       writer->size - writer->used);
-	writer->used += length;
+	tb_text_put(writer, text, strlen(text));
 }
 
-static void put_text(struct writer *writer, const char *text)
+static void put_char(struct tb_text *writer, char c)
 {
-	put(writer, text, strlen(text));
+	tb_text_put(writer, &c, 1);
 }
 
-static void put_char(struct writer *writer, char c)
-{
-	put(writer, &c, 1);
-}
-
-static void put_unsigned(struct writer *writer, uint64_t value)
+static void put_unsigned(struct tb_text *writer, uint64_t value)
 {
 	char digits[20];
 	size_t at = sizeof(digits);
@@ -46,17 +26,17 @@ static void put_unsigned(struct writer *writer, uint64_t value)
 		digits[--at] = (char)('0' + value % 10);
 		value /= 10;
 	} while (value);
-	put(writer, digits + at, sizeof(digits) - at);
+	tb_text_put(writer, digits + at, sizeof(digits) - at);
 }
 
-static void put_signed(struct writer *writer, int64_t value)
+static void put_signed(struct tb_text *writer, int64_t value)
 {
 	if (value < 0)
 		put_char(writer, '-');
 	put_unsigned(writer, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
-static void put_hex(struct writer *writer, uint64_t value)
+static void put_hex(struct tb_text *writer, uint64_t value)
 {
 	char digits[16];
 	size_t at = sizeof(digits);
@@ -65,30 +45,11 @@ static void put_hex(struct writer *writer, uint64_t value)
 		digits[--at] = "0123456789abcdef"[value & 15];
 		value >>= 4;
 	} while (value);
-	put(writer, "0x", 2);
-	put(writer, digits + at, sizeof(digits) - at);
+	tb_text_put(writer, "0x", 2);
+	tb_text_put(writer, digits + at, sizeof(digits) - at);
 }
 
-static void put_escaped(struct writer *writer, const char *text, size_t length)
-{
-	char escape[4] = { '\\', 'x' };
-	size_t i, plain = 0;
-
-	for (i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c >= 0x20 && c < 0x7f)
-			continue;
-		put(writer, text + plain, i - plain);
-		escape[2] = "0123456789abcdef"[c >> 4];
-		escape[3] = "0123456789abcdef"[c & 15];
-		put(writer, escape, sizeof(escape));
-		plain = i + 1;
-	}
-	put(writer, text + plain, length - plain);
-}
-
-static void put_bytes(struct writer *writer, const void *data, size_t length)
+static void put_bytes(struct tb_text *writer, const void *data, size_t length)
 {
 	const unsigned char *bytes = data;
 	size_t i;
@@ -100,19 +61,19 @@ static void put_bytes(struct writer *writer, const void *data, size_t length)
 }
 
 /* "34(name)", or the number alone */
-static void put_named(struct writer *writer, int64_t number, const char *name)
+static void put_named(struct tb_text *writer, int64_t number, const char *name)
 {
 	put_signed(writer, number);
 	if (!name)
 		return;
 	put_char(writer, '(');
-	put_escaped(writer, name, strlen(name));
+	tb_text_escaped(writer, name, strlen(name));
 	put_char(writer, ')');
 }
 
 /* ---- fields ---- */
 
-static void put_array(struct writer *writer, const struct tb_view *view,
+static void put_array(struct tb_text *writer, const struct tb_view *view,
 		      const struct tb_format_field *field)
 {
 	bool hex = field->flags & TB_FIELD_HEX ||
@@ -137,7 +98,7 @@ static void put_array(struct writer *writer, const struct tb_view *view,
 }
 
 /* Write a mask of CPUs as the kernel prints lists: 0-3,7 */
-static void put_mask(struct writer *writer, const void *data, size_t length)
+static void put_mask(struct tb_text *writer, const void *data, size_t length)
 {
 	const unsigned char *bytes = data;
 	size_t bits = length * 8, i = 0, first;
@@ -162,7 +123,7 @@ static void put_mask(struct writer *writer, const void *data, size_t length)
 	}
 }
 
-static int put_data(struct writer *writer, const struct tb_view *view,
+static int put_data(struct tb_text *writer, const struct tb_view *view,
 		    const struct tb_format_field *field)
 {
 	const void *data;
@@ -174,14 +135,14 @@ static int put_data(struct writer *writer, const struct tb_view *view,
 	if (field->show == TB_SHOW_MASK)
 		put_mask(writer, data, length);
 	else if (field->show == TB_SHOW_TEXT)
-		put_escaped(writer, data, strnlen(data, length));
+		tb_text_escaped(writer, data, strnlen(data, length));
 	else
 		put_bytes(writer, data, length);
 	return 0;
 }
 
 /* "(name)" or "(name+0x1f)" of the function of the kernel at @address, if the trace has it */
-static void put_function(struct writer *writer, const struct tb_trace *trace, uint64_t address)
+static void put_function(struct tb_text *writer, const struct tb_trace *trace, uint64_t address)
 {
 	const char *name;
 	uint64_t offset;
@@ -190,7 +151,7 @@ static void put_function(struct writer *writer, const struct tb_trace *trace, ui
 	if (tb_trace_symbol(trace, address, &name, &length, &offset))
 		return;
 	put_char(writer, '(');
-	put(writer, name, length);
+	tb_text_put(writer, name, length);
 	if (offset) {
 		put_char(writer, '+');
 		put_hex(writer, offset);
@@ -198,7 +159,7 @@ static void put_function(struct writer *writer, const struct tb_trace *trace, ui
 	put_char(writer, ')');
 }
 
-static int put_number(struct writer *writer, const struct tb_trace *trace,
+static int put_number(struct tb_text *writer, const struct tb_trace *trace,
 		      const struct tb_view *view,
 		      const struct tb_format_field *field)
 {
@@ -235,7 +196,7 @@ static int put_number(struct writer *writer, const struct tb_trace *trace,
 	return 0;
 }
 
-static int put_value_of(struct writer *writer, const struct tb_trace *trace,
+static int put_value_of(struct tb_text *writer, const struct tb_trace *trace,
 			const struct tb_view *view,
 			const struct tb_format_field *field)
 {
@@ -256,7 +217,7 @@ static int put_value_of(struct writer *writer, const struct tb_trace *trace,
 	}
 }
 
-static void put_field(struct writer *writer, const struct tb_trace *trace,
+static void put_field(struct tb_text *writer, const struct tb_trace *trace,
 		      const struct tb_view *view,
 		      const struct tb_format_field *field)
 {
@@ -266,84 +227,60 @@ static void put_field(struct writer *writer, const struct tb_trace *trace,
 		put_text(writer, "<truncated>");
 }
 
-/* Terminate the text; returns the length of the whole text */
-static int finish(const struct writer *writer)
-{
-	if (writer->size)
-		writer->buffer[writer->used < writer->size ?
-			       writer->used : writer->size - 1] = 0;
-	return (int)writer->used;
-}
-
 int tb_field_print(const struct tb_trace *trace, const struct tb_view *view,
 		   const struct tb_format_field *field, char *buffer,
 		   size_t size)
 {
-	struct writer writer = { .buffer = buffer, .size = size };
+	struct tb_text writer = { .buffer = buffer, .size = size };
 	int result = put_value_of(&writer, trace, view, field);
 
-	return result < 0 ? result : finish(&writer);
+	return result < 0 ? result : tb_text_end(&writer);
 }
 
 /* ---- losses and control events ---- */
 
-__attribute__((format(printf, 2, 3)))
-static void put_format(struct writer *writer, const char *format, ...)
+static void put_seconds(struct tb_text *writer, uint64_t ns)
 {
-	va_list arguments;
-	char text[256];
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		put(writer, text, (size_t)length < sizeof(text) ?
-		    (size_t)length : sizeof(text) - 1);
+	tb_text_printf(writer, "%" PRIu64 ".%09" PRIu64, ns / 1000000000,
+		       ns % 1000000000);
 }
 
-static void put_seconds(struct writer *writer, uint64_t ns)
-{
-	put_format(writer, "%" PRIu64 ".%09" PRIu64, ns / 1000000000,
-		   ns % 1000000000);
-}
-
-static void put_lost(struct writer *writer, const struct tb_trace *trace,
+static void put_lost(struct tb_text *writer, const struct tb_trace *trace,
 		     const struct tb_gap *lost)
 {
-	put_format(writer, "LOST %" PRIu64 " events (%" PRIu64
-		   " overwritten, %" PRIu64 " dropped",
-		   (uint64_t)(lost->overwritten + lost->dropped),
-		   (uint64_t)lost->overwritten, (uint64_t)lost->dropped);
+	tb_text_printf(writer, "LOST %" PRIu64 " events (%" PRIu64
+		       " overwritten, %" PRIu64 " dropped",
+		       (uint64_t)(lost->overwritten + lost->dropped),
+		       (uint64_t)lost->overwritten, (uint64_t)lost->dropped);
 	if (lost->oversize)
-		put_format(writer, ", %" PRIu64 " of these too large",
-			   (uint64_t)lost->oversize);
+		tb_text_printf(writer, ", %" PRIu64 " of these too large",
+			       (uint64_t)lost->oversize);
 	put_text(writer, ") between ");
 	put_seconds(writer, tb_trace_ns(trace, lost->first, TB_TIME_MONOTONIC));
 	put_text(writer, " and ");
 	put_seconds(writer, tb_trace_ns(trace, lost->last, TB_TIME_MONOTONIC));
 }
 
-static void put_chunk(struct writer *writer, const struct tb_chunk_event *chunk,
+static void put_chunk(struct tb_text *writer, const struct tb_chunk_event *chunk,
 		      uint32_t bytes)
 {
-	put_format(writer, "producer=%" PRIu32 " pid=%" PRIu32 " tid=%" PRIu32
-		   " uid=%" PRIu32 " writer=%u chunk=%" PRIu32 " offset=%u bytes=%"
-		   PRIu32 " records=%" PRIu32 " first=%" PRIu64
-		   " flags=0x%x cause=0x%x", chunk->producer, chunk->pid,
-		   chunk->tid, chunk->uid, chunk->writer, chunk->chunk,
-		   chunk->offset, bytes, chunk->records, (uint64_t)chunk->first,
-		   chunk->flags, chunk->cause);
+	tb_text_printf(writer, "producer=%" PRIu32 " pid=%" PRIu32 " tid=%" PRIu32
+		       " uid=%" PRIu32 " writer=%u chunk=%" PRIu32 " offset=%u bytes=%"
+		       PRIu32 " records=%" PRIu32 " first=%" PRIu64
+		       " flags=0x%x cause=0x%x", chunk->producer, chunk->pid,
+		       chunk->tid, chunk->uid, chunk->writer, chunk->chunk,
+		       chunk->offset, bytes, chunk->records, (uint64_t)chunk->first,
+		       chunk->flags, chunk->cause);
 }
 
-static void put_patch(struct writer *writer, const struct tb_patch_event *patch)
+static void put_patch(struct tb_text *writer, const struct tb_patch_event *patch)
 {
-	put_format(writer, "producer=%" PRIu32 " writer=%u chunk=%" PRIu32
-		   " offset=%u value=%" PRIu64, patch->producer, patch->writer,
-		   patch->chunk, patch->offset, (uint64_t)patch->value);
+	tb_text_printf(writer, "producer=%" PRIu32 " writer=%u chunk=%" PRIu32
+		       " offset=%u value=%" PRIu64, patch->producer, patch->writer,
+		       patch->chunk, patch->offset, (uint64_t)patch->value);
 }
 
-static void put_control(struct writer *writer, const struct tb_view *view)
+static void put_control(struct tb_text *writer, const struct tb_view *view)
 {
 	const struct tb_chunk_event *chunk = view->payload;
 	const struct tb_patch_event *patch = view->payload;
@@ -351,22 +288,22 @@ static void put_control(struct writer *writer, const struct tb_view *view)
 	const struct tb_thread *thread = view->payload;
 
 	if (view->id == TB_EV_MARK) {
-		put_escaped(writer, view->payload, view->length);
+		tb_text_escaped(writer, view->payload, view->length);
 	} else if (view->id == TB_EV_CLOCK && view->length >= sizeof(*sync)) {
-		put_format(writer, "clock=%" PRIu64 " monotonic=%" PRIu64
-			   " boottime=%" PRIu64 " realtime=%" PRIu64
-			   " uncertainty=%" PRIu32,
-			   (uint64_t)sync->clock, (uint64_t)sync->monotonic,
-			   (uint64_t)sync->boottime, (uint64_t)sync->realtime,
-			   sync->uncertainty);
+		tb_text_printf(writer, "clock=%" PRIu64 " monotonic=%" PRIu64
+			       " boottime=%" PRIu64 " realtime=%" PRIu64
+			       " uncertainty=%" PRIu32,
+			       (uint64_t)sync->clock, (uint64_t)sync->monotonic,
+			       (uint64_t)sync->boottime, (uint64_t)sync->realtime,
+			       sync->uncertainty);
 	} else if (view->id == TB_EV_THREAD && view->length >= sizeof(*thread)) {
-		put_format(writer, "tid=%" PRIu32 " tgid=%" PRIu32
-			   " parent=%" PRIu32 " uid=%" PRIu32
-			   " prio=%u flags=0x%x comm=", thread->tid,
-			   thread->tgid, thread->parent, thread->uid,
-			   thread->prio, thread->flags);
-		put_escaped(writer, thread->comm,
-			    strnlen(thread->comm, sizeof(thread->comm)));
+		tb_text_printf(writer, "tid=%" PRIu32 " tgid=%" PRIu32
+			       " parent=%" PRIu32 " uid=%" PRIu32
+			       " prio=%u flags=0x%x comm=", thread->tid,
+			       thread->tgid, thread->parent, thread->uid,
+			       thread->prio, thread->flags);
+		tb_text_escaped(writer, thread->comm,
+				strnlen(thread->comm, sizeof(thread->comm)));
 	} else if (view->id == TB_EV_CHUNK && view->length >= sizeof(*chunk)) {
 		put_chunk(writer, chunk, view->length - (uint32_t)sizeof(*chunk));
 	} else if (view->id == TB_EV_PATCH && view->length >= sizeof(*patch)) {
@@ -379,17 +316,17 @@ static void put_control(struct writer *writer, const struct tb_view *view)
 
 /* ---- records of programs ---- */
 
-static void put_string(struct writer *writer, const char *text)
+static void put_string(struct tb_text *writer, const char *text)
 {
-	put_escaped(writer, text, strlen(text));
+	tb_text_escaped(writer, text, strlen(text));
 }
 
-static void put_double(struct writer *writer, double value)
+static void put_double(struct tb_text *writer, double value)
 {
-	put_format(writer, "%.17g", value);
+	tb_text_printf(writer, "%.17g", value);
 }
 
-static void put_arg(struct writer *writer, const struct tb_user_arg *arg)
+static void put_arg(struct tb_text *writer, const struct tb_user_arg *arg)
 {
 	put_char(writer, ' ');
 	put_string(writer, arg->name);
@@ -412,7 +349,7 @@ static void put_arg(struct writer *writer, const struct tb_user_arg *arg)
 	}
 }
 
-static void put_value(struct writer *writer, const struct tb_user *user)
+static void put_value(struct tb_text *writer, const struct tb_user *user)
 {
 	switch (user->type) {
 	case TB_REC_COUNTER:
@@ -440,13 +377,13 @@ static void put_value(struct writer *writer, const struct tb_user *user)
 		break;
 	case TB_REC_MARK:
 		put_char(writer, ' ');
-		put_escaped(writer, user->data, user->data_bytes);
+		tb_text_escaped(writer, user->data, user->data_bytes);
 		break;
 	}
 }
 
 /* Records with wrong contents are shown, too; say what is wrong */
-static void put_doubts(struct writer *writer, const struct tb_user *user)
+static void put_doubts(struct tb_text *writer, const struct tb_user *user)
 {
 	if (user->flags & TB_USER_UNMATCHED)
 		put_text(writer, " <without a beginning>");
@@ -458,7 +395,7 @@ static void put_doubts(struct writer *writer, const struct tb_user *user)
 		put_text(writer, " <truncated>");
 }
 
-static void put_user(struct writer *writer, const struct tb_user *user)
+static void put_user(struct tb_text *writer, const struct tb_user *user)
 {
 	uint32_t i;
 
@@ -478,7 +415,7 @@ static void put_user(struct writer *writer, const struct tb_user *user)
 	put_doubts(writer, user);
 }
 
-static void put_user_lost(struct writer *writer, const struct tb_trace *trace,
+static void put_user_lost(struct tb_text *writer, const struct tb_trace *trace,
 			  const struct tb_view *view)
 {
 	const struct tb_user *user = view->user;
@@ -488,7 +425,7 @@ static void put_user_lost(struct writer *writer, const struct tb_trace *trace,
 	put_text(writer, "LOST ");
 	if (user->flags & TB_USER_AT_MOST)
 		put_text(writer, "up to ");
-	put_format(writer, "%" PRIu64 " records", user->lost);
+	tb_text_printf(writer, "%" PRIu64 " records", user->lost);
 	for (bit = 0; bit < 32; bit++) {
 		if (!(user->cause & 1u << bit))
 			continue;
@@ -507,7 +444,7 @@ static void put_user_lost(struct writer *writer, const struct tb_trace *trace,
 int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 		  char *buffer, size_t size)
 {
-	struct writer writer = { .buffer = buffer, .size = size };
+	struct tb_text writer = { .buffer = buffer, .size = size };
 	uint32_t i;
 
 	if (view->kind == TB_VIEW_LOST) {
@@ -528,5 +465,5 @@ int tb_view_print(const struct tb_trace *trace, const struct tb_view *view,
 				  &view->format->fields[i]);
 		}
 	}
-	return finish(&writer);
+	return tb_text_end(&writer);
 }

@@ -8,12 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "call.h"
+#include "lib/bounded_text.h"
 
 #define ARGS_MAX 6
 #define TEXT_BYTES 256		/* the module records no more of a text, its NUL included */
@@ -28,41 +27,23 @@ static const struct call calls[] = {
 #include "calls.inc"
 };
 
-struct text {
-	char  *buffer;
-	size_t size, used;
-};
-
-static void __attribute__((format(printf, 2, 3))) put(struct text *text, const char *format, ...)
-{
-	bool room = text->used < text->size;
-	va_list list;
-	int length;
-
-	va_start(list, format);
-	length = vsnprintf(room ? text->buffer + text->used : NULL,
-			   room ? text->size - text->used : 0, format, list);
-	va_end(list);
-	text->used += length > 0 ? (size_t)length : 0;
-}
-
 /* Put a text in quotes, with control characters and bytes beyond ASCII as \xNN */
-static void put_quoted(struct text *text, const char *from, size_t length)
+static void put_quoted(struct tb_text *text, const char *from, size_t length)
 {
 	size_t i;
 
-	put(text, "\"");
+	tb_text_printf(text, "\"");
 	for (i = 0; i < length; i++) {
 		unsigned char c = (unsigned char)from[i];
 
 		if (c == '"' || c == '\\')
-			put(text, "\\%c", c);
+			tb_text_printf(text, "\\%c", c);
 		else if (c >= 0x20 && c < 0x7f)
-			put(text, "%c", c);
+			tb_text_printf(text, "%c", c);
 		else
-			put(text, "\\x%02x", c);
+			tb_text_printf(text, "\\x%02x", c);
 	}
-	put(text, "\"");
+	tb_text_printf(text, "\"");
 }
 
 static int compare(const void *name, const void *call)
@@ -71,7 +52,7 @@ static int compare(const void *name, const void *call)
 }
 
 /* Put text number @index that was recorded with the call; false: there is none */
-static bool put_path(struct text *text, const struct tb_view *view, unsigned int index)
+static bool put_path(struct tb_text *text, const struct tb_view *view, unsigned int index)
 {
 	const struct tb_format_field *field = tb_format_field(view->format,
 							      index ? "path2" : "path");
@@ -84,49 +65,50 @@ static bool put_path(struct text *text, const struct tb_view *view, unsigned int
 		return false;
 	put_quoted(text, from, length);
 	if (length == bytes)
-		put(text, "...");
+		tb_text_printf(text, "...");
 	return true;
 }
 
-static void put_number(struct text *text, enum call_class class, uint64_t value)
+static void put_number(struct tb_text *text, enum call_class class, uint64_t value)
 {
 	char name[256];
 
 	switch (class) {
 	case CALL_INT:
-		put(text, "%" PRId32, (int32_t)value);
+		tb_text_printf(text, "%" PRId32, (int32_t)value);
 		break;
 	case CALL_UINT:
-		put(text, "%" PRIu32, (uint32_t)value);
+		tb_text_printf(text, "%" PRIu32, (uint32_t)value);
 		break;
 	case CALL_LONG:
-		put(text, "%" PRId64, (int64_t)value);
+		tb_text_printf(text, "%" PRId64, (int64_t)value);
 		break;
 	case CALL_ULONG:
-		put(text, "%" PRIu64, value);
+		tb_text_printf(text, "%" PRIu64, value);
 		break;
 	case CALL_OCTAL:
 	case CALL_CREATE:
-		put(text, value & UINT32_MAX ? "0%" PRIo32 : "%" PRIo32, (uint32_t)value);
+		tb_text_printf(text, value & UINT32_MAX ? "0%" PRIo32 : "%" PRIo32,
+			       (uint32_t)value);
 		break;
 	case CALL_PTR:
 	case CALL_PATH:
 	case CALL_TEXT:
 		if (!value)
-			put(text, "NULL");
+			tb_text_printf(text, "NULL");
 		else
-			put(text, "0x%" PRIx64, value);
+			tb_text_printf(text, "0x%" PRIx64, value);
 		break;
 	case CALL_HEX:
-		put(text, value ? "0x%" PRIx64 : "%" PRIx64, value);
+		tb_text_printf(text, value ? "0x%" PRIx64 : "%" PRIx64, value);
 		break;
 	default:
 		call_value(class, value, name, sizeof(name));
-		put(text, "%s", name);
+		tb_text_printf(text, "%s", name);
 	}
 }
 
-static void put_args(struct text *text, const struct call *call, const struct tb_view *view,
+static void put_args(struct tb_text *text, const struct call *call, const struct tb_view *view,
 		     const struct tb_format_field *field)
 {
 	unsigned int i, texts = 0, count = (unsigned int)tb_field_count(view, field);
@@ -141,16 +123,16 @@ static void put_args(struct text *text, const struct call *call, const struct tb
 		if (class == CALL_CREATE && !(before & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 			break;
 		before = value;
-		put(text, i ? ", " : "");
+		tb_text_printf(text, i ? ", " : "");
 		if (call)
-			put(text, "%s=", call->args[i].name);
+			tb_text_printf(text, "%s=", call->args[i].name);
 		if ((class == CALL_PATH || class == CALL_TEXT) && put_path(text, view, texts++))
 			continue;
 		put_number(text, class, value);
 	}
 }
 
-static void put_result(struct text *text, const char *name, int64_t result)
+static void put_result(struct tb_text *text, const char *name, int64_t result)
 {
 	static const char *const addresses[] = { "mmap", "brk", "mremap", "shmat" };
 	const char *error = result < 0 && result > -4096 ? strerrorname_np((int)-result) : NULL;
@@ -158,18 +140,18 @@ static void put_result(struct text *text, const char *name, int64_t result)
 
 	for (i = 0; result > 0 && name && i < sizeof(addresses) / sizeof(addresses[0]); i++)
 		if (!strcmp(name, addresses[i])) {
-			put(text, " = 0x%" PRIx64, result);
+			tb_text_printf(text, " = 0x%" PRIx64, result);
 			return;
 		}
-	put(text, " = %" PRId64, result);
+	tb_text_printf(text, " = %" PRId64, result);
 	if (error)
-		put(text, " (%s)", error);
+		tb_text_printf(text, " (%s)", error);
 }
 
 int call_print(const struct tb_trace *trace, const struct tb_view *view, char *buffer, size_t size)
 {
 	const struct tb_format_field *args, *id, *ret;
-	struct text text = { .buffer = buffer, .size = size };
+	struct tb_text text = { .buffer = buffer, .size = size };
 	const struct call *call = NULL;
 	const char *name, *letter;
 	int64_t number, result;
@@ -188,17 +170,15 @@ int call_print(const struct tb_trace *trace, const struct tb_view *view, char *b
 	if (name)
 		call = bsearch(name, calls, sizeof(calls) / sizeof(calls[0]), sizeof(calls[0]),
 			       compare);
-	put(&text, "NR %" PRId64 "%s", number, name ? " " : "");
+	tb_text_printf(&text, "NR %" PRId64 "%s", number, name ? " " : "");
 	for (letter = name; letter && *letter; letter++)
-		put(&text, "%c", *letter > 0x20 && *letter < 0x7f ? *letter : '?');
+		tb_text_printf(&text, "%c", *letter > 0x20 && *letter < 0x7f ? *letter : '?');
 	if (args) {
-		put(&text, " (");
+		tb_text_printf(&text, " (");
 		put_args(&text, call, view, args);
-		put(&text, ")");
+		tb_text_printf(&text, ")");
 	} else {
 		put_result(&text, name, result);
 	}
-	if (size)
-		buffer[text.used < size ? text.used : size - 1] = 0;
-	return (int)text.used;
+	return tb_text_end(&text);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <event-parse.h>
 #include "print_format.h"
+#include "lib/bounded_text.h"
 #include "tool/command/command.h"
 
 #define HEADER	8		/* struct trace_entry */
@@ -367,44 +368,13 @@ static void render(struct print_format *print, const struct tb_view *view)
 	tep_print_event(print->tep, &print->text, &record, "%s", TEP_PRINT_INFO);
 }
 
-/* Append the part of @text that fits; return the length that the whole would have */
-static size_t put(char *buffer, size_t size, size_t used, const char *text,
-		  size_t length)
-{
-	if (used < size)
-		memcpy(buffer + used, text,
-		       length < size - used ? length : size - used);
-	return used + length;
-}
-
-/* put() with control characters and bytes beyond ASCII as \xNN */
-static size_t put_plain(char *buffer, size_t size, size_t used,
-			const char *text, size_t length)
-{
-	char escape[4] = { '\\', 'x' };
-	size_t i, plain = 0;
-
-	for (i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c >= 0x20 && c < 0x7f)
-			continue;
-		used = put(buffer, size, used, text + plain, i - plain);
-		escape[2] = "0123456789abcdef"[c >> 4];
-		escape[3] = "0123456789abcdef"[c & 15];
-		used = put(buffer, size, used, escape, sizeof(escape));
-		plain = i + 1;
-	}
-	return put(buffer, size, used, text + plain, length - plain);
-}
-
 int print_format_event(struct print_format *print, const struct tb_view *view,
 		       char *buffer, size_t size)
 {
 	const struct tb_format *format = view->format;
+	struct tb_text plain = { .buffer = buffer, .size = size };
 	const char *text;
 	size_t length;
-	int used;
 	struct shape *shape;
 
 	if (view->kind != TB_VIEW_EVENT || !format)
@@ -425,8 +395,6 @@ int print_format_event(struct print_format *print, const struct tb_view *view,
 	while (length && text[length - 1] == '\n')
 		length--;
 
-	used = (int)put_plain(buffer, size, 0, text, length);
-	if (size)
-		buffer[(size_t)used < size ? (size_t)used : size - 1] = 0;
-	return used;
+	tb_text_escaped(&plain, text, length);
+	return tb_text_end(&plain);
 }
