@@ -66,12 +66,9 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 				continue;
 			cpu = analysis_cpu(m->a, i);
 			known = what == BUSY ? cpu->known[bucket] : cpu->depth_known[bucket];
-			if (!known)
-				report_unknown(m->report, m->section);
-			else
-				number(m, what == BUSY ? cpu->busy[bucket] :
-				       what == WAITING ? cpu->waiting[bucket] :
-							 cpu->deepest[bucket]);
+			number_if(m, known, what == BUSY ? cpu->busy[bucket] :
+					    what == WAITING ? cpu->waiting[bucket] :
+							      cpu->deepest[bucket]);
 		}
 	}
 }
@@ -168,14 +165,8 @@ static void task_row(struct report_builder *m, const struct analysis_task *task)
 	cell_share(m, task->share_ns, analysis_total(m->a)->known_ns);
 	number(m, task->runs);
 	number(m, wait->count);
-	if (wait->count)
-		number(m, wait->sum / wait->count);
-	else
-		report_unknown(m->report, m->section);
-	if (wait->count)
-		number(m, wait->max);
-	else
-		report_unknown(m->report, m->section);
+	cell_mean(m, wait);
+	number_if(m, wait->count, wait->max);
 	number(m, task->preempted);
 	number(m, task->migrations);
 	number(m, wait->sum);
@@ -267,12 +258,8 @@ static void section_tasks_time(struct report_builder *m)
 	}
 	for (bucket = 0; bucket < analysis_axis(m->a)->count; bucket++) {
 		series_time(m, bucket);
-		for (i = 0; i < count; i++) {
-			if (is_known(m, bucket))
-				number(m, analysis_task_series(tasks[i], bucket));
-			else
-				report_unknown(m->report, m->section);
-		}
+		for (i = 0; i < count; i++)
+			number_if(m, is_known(m, bucket), analysis_task_series(tasks[i], bucket));
 	}
 	free(tasks);
 }

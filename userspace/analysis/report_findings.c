@@ -349,18 +349,9 @@ static void write_findings(struct findings *findings)
 	for (i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->list[i];
 
-		if (finding->ns == UINT64_MAX)
-			report_unknown(m->report, m->section);
-		else
-			number(m, finding->ns);
-		if (finding->tid < 0)
-			report_unknown(m->report, m->section);
-		else
-			number(m, (uint64_t)finding->tid);
-		if (finding->cpu < 0)
-			report_unknown(m->report, m->section);
-		else
-			number(m, (uint64_t)finding->cpu);
+		number_if(m, finding->ns != UINT64_MAX, finding->ns);
+		number_if(m, finding->tid >= 0, (uint64_t)finding->tid);
+		number_if(m, finding->cpu >= 0, (uint64_t)finding->cpu);
 		text(m, finding->text);
 		text(m, finding->command);
 	}

@@ -29,6 +29,19 @@ void number(struct report_builder *m, uint64_t value)
 	report_number(m->report, m->section, value);
 }
 
+void number_if(struct report_builder *m, bool known, uint64_t value)
+{
+	if (known)
+		number(m, value);
+	else
+		report_unknown(m->report, m->section);
+}
+
+void cell_mean(struct report_builder *m, const struct analysis_stat *stat)
+{
+	number_if(m, stat->count, stat->count ? stat->sum / stat->count : 0);
+}
+
 void text(struct report_builder *m, const char *value)
 {
 	report_text(m->report, m->section, value);
@@ -39,27 +52,17 @@ void cells_stat(struct report_builder *m, const struct analysis_stat *stat,
 {
 	number(m, stat->count);
 	number(m, stat->sum);
-	if (stat->count) {
-		number(m, stat->sum / stat->count);
-		number(m, stat->max);
-		number(m, analysis_percentile(of, 9900));
-		number(m, analysis_percentile(of, 5000));
-	} else {
-		report_unknown(m->report, m->section);
-		report_unknown(m->report, m->section);
-		report_unknown(m->report, m->section);
-		report_unknown(m->report, m->section);
-	}
+	cell_mean(m, stat);
+	number_if(m, stat->count, stat->max);
+	number_if(m, stat->count, analysis_percentile(of, 9900));
+	number_if(m, stat->count, analysis_percentile(of, 5000));
 	number(m, stat->uncertain);
 	number(m, stat->open);
 }
 
 void cell_share(struct report_builder *m, uint64_t part, uint64_t whole)
 {
-	if (whole)
-		number(m, (uint64_t)((unsigned __int128)part * 1000000 / whole));
-	else
-		report_unknown(m->report, m->section);
+	number_if(m, whole, whole ? (uint64_t)((unsigned __int128)part * 1000000 / whole) : 0);
 }
 
 void cells_task(struct report_builder *m, const struct analysis_task *task)

@@ -70,19 +70,10 @@ static void section_latency(struct report_builder *m)
 	if (!stat->count && !stat->uncertain)
 		return;
 	number(m, stat->count);
-	if (stat->count)
-		number(m, stat->sum / stat->count);
-	else
-		report_unknown(m->report, m->section);
+	cell_mean(m, stat);
 	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
-		if (stat->count)
-			number(m, analysis_percentile(of, percentiles[i]));
-		else
-			report_unknown(m->report, m->section);
-	if (stat->count)
-		number(m, stat->max);
-	else
-		report_unknown(m->report, m->section);
+		number_if(m, stat->count, analysis_percentile(of, percentiles[i]));
+	number_if(m, stat->count, stat->max);
 	number(m, stat->sum);
 	number(m, stat->uncertain);
 	remark(m, "Percentiles are the ends of buckets, at most a sixteenth too much.");
@@ -248,10 +239,7 @@ static void section_off(struct report_builder *m, const char *id, const char *ti
 		number(m, wait->before);
 		number(m, wait->cpu);
 		cells_waker(m, wait);
-		if (wait->woken)
-			number(m, wait->woken_at);
-		else
-			report_unknown(m->report, m->section);
+		number_if(m, wait->woken, wait->woken_at);
 	}
 }
 

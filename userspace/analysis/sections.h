@@ -40,6 +40,9 @@ struct column {
 void section(struct report_builder *m, const char *id, const char *title, enum report_kind kind);
 void columns(struct report_builder *m, const struct column *list, size_t count);
 void number(struct report_builder *m, uint64_t value);
+/* @value, or unknown */
+void number_if(struct report_builder *m, bool known, uint64_t value);
+void cell_mean(struct report_builder *m, const struct analysis_stat *stat);
 void text(struct report_builder *m, const char *value);
 void cells_stat(struct report_builder *m, const struct analysis_stat *stat,
 		const struct analysis_histogram *histogram);
