@@ -358,11 +358,6 @@ static int export_selected(struct job *job, struct tb_trace *trace)
 	int status;
 
 	status = selection_one(&job->selection, trace, job->file, "exported", &number);
-	if (status == EXIT_FINE)
-		status = selection_check(&job->selection, trace, job->file, number, 1);
-	if (status != EXIT_FINE)
-		return status;
-	status = selection_start(&job->selection, trace, job->file);
 	if (status != EXIT_FINE)
 		return status;
 	/* Perfetto traces have times of this clock */

@@ -274,13 +274,7 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 
 	status = selection_one(&flame->selection, trace, job->file, "shown", &number);
 	if (status == EXIT_FINE)
-		status = selection_check(&flame->selection, trace, job->file, number, 1);
-	if (status != EXIT_FINE)
-		return status;
-	status = selection_start(&flame->selection, trace, job->file);
-	if (status != EXIT_FINE)
-		return status;
-	status = check_trace(job, trace);
+		status = check_trace(job, trace);
 	if (status != EXIT_FINE)
 		return status;
 	result = flame_collect(flame, trace, job->quiet);

@@ -338,10 +338,6 @@ static int ask_trace(struct job *job, struct tb_trace *trace)
 	int result, status;
 
 	status = selection_one(&job->selection, trace, job->file, "asked", &number);
-	if (status == EXIT_FINE)
-		status = selection_check(&job->selection, trace, job->file, number, 1);
-	if (status == EXIT_FINE)
-		status = selection_start(&job->selection, trace, job->file);
 	if (status != EXIT_FINE)
 		return status;
 	result = query_open(&query, trace, job->file, &job->selection);

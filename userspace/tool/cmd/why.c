@@ -300,9 +300,6 @@ static int why_trace(struct job *job, struct tb_trace *trace)
 	status = selection_one(&job->selection, trace, job->file, "explained", &number);
 	if (status != EXIT_FINE)
 		return status;
-	status = selection_start(&job->selection, trace, job->file);
-	if (status != EXIT_FINE)
-		return status;
 	result = why_open(trace, job->selection.base, job->slice, &job->why, &error);
 	if (result)
 		return complain("%s: %s", job->file, strerror(-result));

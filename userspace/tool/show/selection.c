@@ -193,22 +193,6 @@ int selection_recordings(struct selection *selection, const struct tb_trace *tra
 	return EXIT_FINE;
 }
 
-int selection_one(struct selection *selection, struct tb_trace *trace, const char *file,
-		  const char *done, unsigned int *number)
-{
-	unsigned int count = 0;
-	int status = selection_recordings(selection, trace, file, number, &count);
-
-	if (status != EXIT_FINE)
-		return status;
-	if (count > 1)
-		note("%s holds %u recordings; the first is %s (choose with -r)", file, count,
-		     done);
-	tb_trace_select(trace, *number);
-	selection->several = false;
-	return EXIT_FINE;
-}
-
 /* Find the ticks of --from and --to; returns as moment_ticks() */
 static int find_times(struct selection *selection, struct tb_trace *trace)
 {
@@ -254,6 +238,23 @@ int selection_start(struct selection *selection, struct tb_trace *trace, const c
 	selection->from_ticks = UINT64_MAX;
 	selection->to_ticks = 0;
 	return EXIT_FINE;
+}
+
+int selection_one(struct selection *selection, struct tb_trace *trace, const char *file,
+		  const char *done, unsigned int *number)
+{
+	unsigned int count = 0;
+	int status = selection_recordings(selection, trace, file, number, &count);
+
+	if (status != EXIT_FINE)
+		return status;
+	if (count > 1)
+		note("%s holds %u recordings; the first is %s (choose with -r)", file, count,
+		     done);
+	tb_trace_select(trace, *number);
+	selection->several = false;
+	status = selection_check(selection, trace, file, *number, 1);
+	return status == EXIT_FINE ? selection_start(selection, trace, file) : status;
 }
 
 void selection_free(struct selection *selection)

@@ -86,14 +86,14 @@ int selection_check(struct selection *selection, struct tb_trace *trace,
 int selection_recordings(struct selection *selection, const struct tb_trace *trace,
 			 const char *file, unsigned int *first, unsigned int *count);
 
-/* Select the recording that -r chooses, or the first, with a note that it is @done ("shown").
- * Complains, EXIT_* */
-int selection_one(struct selection *selection, struct tb_trace *trace, const char *file,
-		  const char *done, unsigned int *number);
-
 /* Prepare for the selected recording of @trace.  If it does not have the times --from and --to: of
  * several recordings nothing of it is selected, of one complain.  EXIT_* */
 int selection_start(struct selection *selection, struct tb_trace *trace, const char *file);
+
+/* Select the recording that -r chooses, or the first, with a note that it is @done ("shown"); then
+ * selection_check() and selection_start() for it.  Complains, EXIT_* */
+int selection_one(struct selection *selection, struct tb_trace *trace, const char *file,
+		  const char *done, unsigned int *number);
 
 void selection_free(struct selection *selection);
 
