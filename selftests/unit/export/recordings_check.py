@@ -6,8 +6,9 @@
 
 FOLDER has a folder with recordings, *.tbuf, for each test (selftests/vm/lib/recordings.h); each
 test gets one result. export_check.py judges the exports of each recording to Perfetto's format and
-to JSON. "tracebuf why" must give each nanosecond of each thread one cause. The lines of
-"print --from" must be the last lines of "print".
+to JSON. "tracebuf why" must give each nanosecond of each thread one cause, and the times that
+"tracebuf report" has ("verify --analysis"). The lines of "print --from" must be the last lines of
+"print".
 Recordings with the same contents are judged once. A recording that "tracebuf verify" finds damaged
 must be exported, but its contents are not judged. JSON is not judged where ends are missing because
 the selection of events changed: export_check.py does not know of selections. In a file with several
@@ -103,6 +104,14 @@ def explained(tool, path):
     return []
 
 
+def analysed(tool, path):
+    """What "verify --analysis" finds wrong: the times of why and of report."""
+    said = subprocess.run([tool, "verify", "-q", "--analysis", path], capture_output=True,
+                          check=False)
+    return [f"verify --analysis: {line}" for line in said.stderr.decode(
+        errors="replace").splitlines()] if said.returncode else []
+
+
 def same_line(whole, part):
     """A name may be unknown after --from if only earlier events of the ring tell it."""
     if b"<...>" not in part:
@@ -151,6 +160,7 @@ def judge_test(tool, folder, seen, most):
                 count, found = judge(one, path)
                 events += count
                 wrong += found + explained(one, path) + sought(one, path)
+        wrong += analysed(tool, path)
         if wrong and is_damaged(tool, path):
             damaged += 1
             wrong = []
