@@ -65,11 +65,16 @@ in_cgroup()
 	echo 10000 50000 >root/shop/cpu.max
 	mkdir root/ample && echo 900000 100000 >root/ample/cpu.max || return
 	cat >burn.py <<'END'
-import os, time
+import ctypes, os, time
+lib = ctypes.CDLL("libtracebuf.so.1")
 os.sched_setaffinity(0, {int(os.environ["ON"])})
-end = time.process_time() + 0.1
-while time.process_time() < end:
-    pass
+for _ in range(4):
+    lib.tb_write_begin(b"shop", b"request")
+    end = time.process_time() + 0.025
+    while time.process_time() < end:
+        pass
+    lib.tb_write_end(b"shop")
+    time.sleep(0.01)
 END
 	tracebuf record -b 256 -o quota.tbuf -- sh -c '
 		(echo 0 >root/shop/till/cgroup.procs && ON=0 exec python3 -S burn.py) &
@@ -215,6 +220,15 @@ quota()
 		grep -qa '10000 50000 /shop' quota.tbuf && ! grep -qa '900000 100000 /ample' quota.tbuf
 }
 
+# A request of one of them waits for most of its time for the quota, those of the others never.
+requests()
+{
+	holds_of "--cgroup till --slice request quota.tbuf" 'why["slices"] == 4' \
+		'of("waits", "quota") > 0.4 * of()' 'sums(why["tree"])' &&
+		holds_of "--cgroup ample --slice request quota.tbuf" 'why["slices"] == 4' \
+			'of("waits", "quota") == 0' 'of("runs python3") > 80e6'
+}
+
 # A process waits for a lock. The job of its holder has no CPU, because a real-time thread has it.
 in_job()
 {
@@ -292,7 +306,7 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 6 11
+plan 6 12
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
@@ -308,6 +322,7 @@ judge "each nanosecond once" whole
 judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
 judge "only during the slices of a program" slices
 judge "the quota of a container" quota
+judge "a request in a container" requests
 judge "the file that a lock is on" lock
 judge "a file that was open before the recording" early_lock
 judge "a lock: back to what takes the CPU of its holder's job" job

@@ -17,9 +17,25 @@
 
 /* ---- options ---- */
 
+/* Complain of a second value of an option that takes one */
+static bool is_second(const struct command *command, int option, const struct selection *selection)
+{
+	const char *name = option == 'C' && selection->one_cpu ? "-C" :
+			   option == 't' && selection->one_tid ? "-t" :
+			   option == OPTION_PID && selection->pid ? "--pid" :
+			   option == OPTION_COMM && selection->comm ? "--comm" :
+			   option == OPTION_CGROUP && selection->cgroup ? "--cgroup" : NULL;
+
+	if (name)
+		misused(command, "%s is given twice: only one value is possible", name);
+	return name;
+}
+
 int selection_option(const struct command *command, int option,
 		     const char *value, struct selection *selection)
 {
+	if (is_second(command, option, selection))
+		return -1;
 	switch (option) {
 	case 'e':
 		return patterns_add(&selection->patterns, value) ?
