@@ -110,16 +110,22 @@ bs_iterator_next(bt_self_message_iterator *self, bt_message_array_const array,
 		 uint64_t capacity, uint64_t *count)
 {
 	struct iterator *iterator = bt_self_message_iterator_get_data(self);
+	const struct bs_file *file = iterator->port->file;
 	int result;
 
 	result = bs_messages_next(iterator->messages, array, capacity, count);
+	if (result == -ESTALE) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
+			"%s changed while tracebuf read it", file ? file->name : "the trace");
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+	}
 	if (result < 0)
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
 	if (result)
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 	if (!remove_from_file(iterator))
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
-	append_fault(iterator->port->file, self);
+	append_fault(file, self);
 	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 }
 

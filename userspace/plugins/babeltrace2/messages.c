@@ -229,6 +229,8 @@ static int pass_event(struct bs_messages *messages)
 	if (view->ns > messages->now)
 		messages->now = view->ns;
 	stream = bs_stream_find(&messages->streams, bs_kind_of(view), view->cpu);
+	if (!stream)
+		return -ESTALE;
 	if (!stream->packet)
 		result = begin_packet(messages, stream, messages->now);
 	if (!result)

@@ -302,7 +302,10 @@ int bs_messages_add_inactivity(struct bs_messages *messages, uint64_t ns);
 void bs_messages_finish(struct bs_messages *messages);
 /* Begin anew with the next bs_messages_load() */
 void bs_messages_rewind(struct bs_messages *messages);
-/* Return: 1: @array has @count messages; 0: the loaded trace has ended; -ENOMEM, error of @next */
+/*
+ * Return: 1: @array has @count messages; 0: the loaded trace has ended; -ENOMEM, error of @next;
+ * -ESTALE: an event of a stream that the scan has not seen, because the file has changed since.
+ */
 int bs_messages_next(struct bs_messages *messages,
 		     bt_message_array_const array, uint64_t capacity,
 		     uint64_t *count);
