@@ -5,8 +5,8 @@ print disagree about the same moment, and a user compares two different sets of 
 
     test_choosing.py TOOL      with sanitizers
 
-If the options leave nothing, the command says so and exits with status 1. A command shows times of
-the clock that -T names, and --from takes these times.
+If the options leave nothing, the command says so and exits with status 1; an export then leaves its
+output as it was. A command shows times of the clock that -T names, and --from takes these times.
 """
 import json
 import os
@@ -85,6 +85,45 @@ def check_nothing(command, behind):
         if done.returncode != 1 or not re.search(said, done.stderr):
             wrong.append(f"{choice}: status {done.returncode}, {done.stderr}")
     result(not wrong, f"{command}: says that the options choose nothing", *wrong)
+
+
+def formats():
+    said = run("export", "--format", "none", TRACE).stderr
+    return re.findall(r"\w+", re.search(r"there are (.*)", said)[1].replace(" and ", " "))
+
+
+def state(path):
+    there = os.stat(path)
+    return there.st_ino, there.st_mtime_ns, there.st_size
+
+
+def check_export(format_):
+    """All formats have the message of jsonl, and leave no output, nor change one."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "out")
+        for choice in NOTHING:
+            words = ["export", "-q", *choice.split(), TRACE]
+            done = run(*words, "--format", format_, "-o", path)
+            if "built without" in done.stderr:
+                result(True, f"export --format {format_} # SKIP built without it")
+                return
+            wanted = run(*words, "--format", "jsonl", "-o", "-").stderr
+            if done.returncode != 1 or done.stderr != wanted or os.listdir(folder):
+                wrong.append(f"{choice}: status {done.returncode}, {done.stderr}, not {wanted}; "
+                             f"files {os.listdir(folder)}")
+            subprocess.run(["rm", "-rf", path], check=True)
+        if format_ == "ctf":
+            os.mkdir(path)
+        else:
+            with open(path, "w", encoding="ascii") as file:
+                file.write("kept")
+        before = state(path)
+        for choice in "-C 63", "--from +1000":
+            run("export", *choice.split(), "--format", format_, "-o", path, TRACE)
+            if state(path) != before or os.listdir(folder) != ["out"]:
+                wrong.append(f"{choice}: {before} became {state(path)}; {os.listdir(folder)}")
+    result(not wrong, f"export --format {format_}: without events no output changes", *wrong)
 
 
 def check_without():
@@ -169,6 +208,8 @@ def main():
     print("TAP version 14")
     for command, behind in COMMANDS.items():
         check_nothing(command, behind)
+    for format_ in formats():
+        check_export(format_)
     check_without()
     check_clock()
     check_events()

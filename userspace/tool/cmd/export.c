@@ -207,8 +207,14 @@ static int next_wanted(void *context, struct tb_cursor *cursor,
 		       struct tb_view *view)
 {
 	struct walk *walk = context;
-	int result = walk->begun ? 0 : walk_begin(walk, cursor);
+	int result;
 
+	if (!cursor) {
+		walk_end(walk);
+		walk->begun = false;
+		return 0;
+	}
+	result = walk->begun ? 0 : walk_begin(walk, cursor);
 	if (!result && walk->threads)
 		result = next_thread(walk, view);
 	if (result)
@@ -261,6 +267,14 @@ struct job {
 	bool verbose, quiet, fields;
 };
 
+/* Complain if no event was selected, EXIT_*.  If a part cannot be read, report() says so instead */
+static int check_found(const struct job *job, const struct tb_trace *trace,
+		       const struct walk *walk)
+{
+	return walk->damaged || tb_trace_fault(trace) ? EXIT_FINE :
+	       selection_found(&job->selection, trace, job->file);
+}
+
 /* Complain about damage of the trace; EXIT_* */
 static int report(const struct job *job, const struct tb_trace *trace,
 		  const struct walk *walk)
@@ -305,6 +319,7 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 				 selection_switches_from(selection),
 		.wanted = selection->wanted,
 		.next = next_wanted,
+		.found = &job->selection.found,
 		.over = walk_over,
 		.stop_signal = &stop_signal,
 		.context = &walk,
@@ -331,6 +346,10 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 	result = job->format->export(trace, output.stream, &options);
 	progress_end(&walk.progress);
 	walk_end(&walk);
+	if ((!result || result == -ENODATA) && check_found(job, trace, &walk) != EXIT_FINE) {
+		output_drop(&output);
+		return EXIT_WRONG;
+	}
 	if (result < 0) {
 		output_drop(&output);
 		if (stop_signal)
@@ -344,9 +363,6 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		status = report(job, trace, &walk);
 	if (!job->quiet)
 		frames_remarks(stderr);
-	/* an exporter of a directory selects in another process, and fails without events */
-	if (status == EXIT_FINE && !(job->format->flags & EXPORT_DIRECTORY))
-		status = selection_found(&job->selection, trace, job->file);
 	if (selection_note_gaps(&job->selection, trace, job->file))
 		status = complain("out of memory");
 	return status;

@@ -193,6 +193,7 @@ struct report {
 	int  result;
 	char text[256];
 	struct bs_port port;
+	bool found;
 };
 
 /*
@@ -207,6 +208,7 @@ static void run_writer(struct ctf *ctf, int out)
 	struct tb_export_options options = {
 		.error = report.text, .error_size = sizeof(report.text),
 	};
+	const bool *found = ctf->options->found;
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -220,6 +222,7 @@ static void run_writer(struct ctf *ctf, int out)
 	if (!report.result)
 		report.result = run(ctf);
 	report.port = ctf->port;
+	report.found = *found;
 	_exit(write(out, &report, sizeof(report)) != sizeof(report));
 }
 
@@ -272,6 +275,7 @@ static int end_writer(struct ctf *ctf, pid_t child, int in)
 	if (got != sizeof(report))
 		return fail_without_report(ctf, status);
 	ctf->port = report.port;
+	*ctf->options->found = report.found;
 	return report.result ? fail(ctf, report.result, "%s", report.text) : 0;
 }
 
@@ -304,17 +308,11 @@ static void report_left_out(const struct ctf *ctf)
 			ctf->port.backwards);
 }
 
-/* bs_event_reader: @cursor is NULL when a pass begins */
-static int next(void *context, struct tb_cursor *cursor, struct tb_view *view)
-{
-	return cursor ? tb_export_next(context, cursor, view) : 0;
-}
-
 int tb_export_ctf(struct tb_trace *trace, FILE *out,
 		  const struct tb_export_options *options)
 {
 	struct ctf ctf = {
-		.port = { .trace = trace, .next = next, .context = (void *)options },
+		.port = { .trace = trace, .next = options->next, .context = options->context },
 		.options = options,
 	};
 	int result;

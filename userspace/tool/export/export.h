@@ -28,7 +28,9 @@ struct why_threads;
  * @base: the clock of times, where the format leaves a choice
  * @switches_from: @next returns all switches from this time on, in ticks; UINT64_MAX: not all
  * @wanted: by index of the format: true if @next returns its events; NULL: it returns all
- * @next: see tb_export_next()
+ * @next: see tb_export_next(); without a cursor it returns 0, and begins anew with the next cursor
+ * @found: @next has returned an event that the user asked for; an exporter that reads the trace in
+ *	another process sets it in this one
  * @over: an exporter that reads the trace in another process calls it in this one, with the state
  *	of its cursor at the end: a damaged block, or NULL; the number of uncommitted elements
  * @stop_signal: not zero after a signal that ends the command
@@ -48,6 +50,7 @@ struct tb_export_options {
 	const unsigned char *wanted;
 	int (*next)(void *context, struct tb_cursor *cursor,
 		    struct tb_view *view);
+	bool  *found;
 	void (*over)(void *context, const struct tb_error *damage,
 		     uint64_t uncommitted);
 	const volatile sig_atomic_t *stop_signal;
@@ -73,7 +76,8 @@ static inline int tb_export_next(const struct tb_export_options *options,
 /*
  * Exporters: @trace has no open cursor.  @out is a binary stream that the caller closes; NULL for
  * formats that write to options->path.
- * Return: 0, or -errno (also of writing); options->error may have a message.
+ * Return: 0, or -errno (also of writing); options->error may have a message.  -ENODATA: nothing was
+ * written.
  */
 typedef int tb_exporter(struct tb_trace *trace, FILE *out,
 			const struct tb_export_options *options);
