@@ -369,6 +369,7 @@ struct report *diff_make(struct analysis *a, struct analysis *b, const char *tit
 
 	if (!diff.report)
 		return NULL;
+	diff.report->base = analysis_base(a);
 	diff.find.section = report_section(diff.report, "findings", "What has changed",
 					   REPORT_TABLE);
 	sum_up(&diff);

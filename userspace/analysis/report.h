@@ -11,7 +11,7 @@
  *
  * As JSON ("tracebuf report --json", and embedded in the page: report_json()):
  *
- *	{"tracebuf_report":1,"title":"trace.tbuf","begin":NS,"end":NS,
+ *	{"tracebuf_report":1,"title":"trace.tbuf","clock":"mono","begin":NS,"end":NS,
  *	 "sections":[{"id":"cpu","title":"...","kind":"table","notes":["..."],
  *	   "columns":[{"id":"busy","title":"busy","type":"number","unit":"ns"},...],
  *	   "rows":[[0,123,...],...]},...]}
@@ -81,11 +81,13 @@ struct report_section {
 /**
  * struct report - a report
  * @title: name of the file
- * @begin, @end: times of the first and of the last event
+ * @base: the clock of all times
+ * @begin, @end: times of the first and of the last event; 0 in a comparison of traces
  * @failed: an allocation has failed; only while the report is made
  */
 struct report {
 	char    *title;
+	enum tb_timebase base;
 	uint64_t begin, end;
 	struct report_section **sections;
 	size_t   nr_sections;

@@ -316,6 +316,7 @@ struct report *report_make(struct analysis *a, const struct tb_trace *trace,
 
 	if (!m.report)
 		return NULL;
+	m.report->base = analysis_base(a);
 	m.report->begin = analysis_total(a)->begin;
 	m.report->end = analysis_total(a)->end;
 	section_findings(&m, shell);

@@ -155,6 +155,12 @@ def check_clock():
     for base in "boot", "real":
         made = report("-T", base)
         times = printed(base)
+        if made["clock"] != base or mono["clock"] != "mono":
+            wrong.append(f"{base}: the clock is {made['clock']}, without -T {mono['clock']}")
+        for words in ("diff", TRACE), ("why", "--comm", "*"):
+            clock = json.loads(run(*words, "--json", "-T", base, TRACE).stdout)["clock"]
+            if clock != base:
+                wrong.append(f"{words[0]} -T {base}: the clock is {clock}")
         if made["begin"] != times[0] or made["begin"] == mono["begin"]:
             wrong.append(f"{base}: begins at {made['begin']}, print at {times[0]}")
         waits = [one["time"] for one in rows(made, "latency-worst")]

@@ -142,6 +142,8 @@ static int print_json(const struct job *job)
 	out->file = stdout;
 	out_text(out, job->slice ? "{\"slices\":" : "{\"threads\":");
 	out_json_unsigned(out, job->added);
+	out_text(out, ",\"clock\":");
+	out_json_string(out, timebase_name(job->selection.base));
 	out_text(out, ",\"from_ns\":");
 	out_json_unsigned(out, job->from);
 	out_text(out, ",\"to_ns\":");

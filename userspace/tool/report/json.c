@@ -84,6 +84,8 @@ void report_json(const struct report *report, const struct report_ids *sections,
 
 	out_text(out, "{\"tracebuf_report\":1,");
 	member(out, "title", report->title);
+	out_char(out, ',');
+	member(out, "clock", timebase_name(report->base));
 	out_text(out, ",\"begin\":");
 	out_unsigned(out, report->begin);
 	out_text(out, ",\"end\":");

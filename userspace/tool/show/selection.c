@@ -31,6 +31,11 @@ static bool is_second(const struct command *command, int option, const struct se
 	return name;
 }
 
+const char *timebase_name(enum tb_timebase base)
+{
+	return base == TB_TIME_BOOTTIME ? "boot" : base == TB_TIME_REALTIME ? "real" : "mono";
+}
+
 int selection_option(const struct command *command, int option,
 		     const char *value, struct selection *selection)
 {

@@ -77,6 +77,9 @@ struct selection {
 int selection_option(const struct command *command, int option,
 		     const char *value, struct selection *selection);
 
+/* The name of a clock, as for -T */
+const char *timebase_name(enum tb_timebase base);
+
 /* Check that every pattern matches an event in @count recordings from number @first on.  Complains,
  * EXIT_*.  Changes the selected recording of @trace */
 int selection_check(struct selection *selection, struct tb_trace *trace,
