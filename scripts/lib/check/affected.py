@@ -68,6 +68,7 @@ TABLE = (
     (["unit history"], "userspace/analysis/* userspace/tool/export/* userspace/tool/query/* "
                        "userspace/tool/report/* userspace/tool/flame/* selftests/unit/export/*"),
     (["unit report", "unit page"], "userspace/analysis/* userspace/tool/report/*"),
+    (["unit report"], "docs/json.md userspace/tool/query/named.c userspace/tool/show/causes.c"),
     (["unit query"], "selftests/unit/tool/*"),
     (["unit filter", "unit mutants"], "module/probe/filter* selftests/unit/filter/*"),
     (["unit mutants"], "userspace/lib/write/* selftests/unit/lib/*writers* "

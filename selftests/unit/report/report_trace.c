@@ -27,7 +27,8 @@
  *   report_trace subset FILE      a thread that was on an unrecorded CPU for a while
  *   report_trace crowd FILE       20 threads, one after the other
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, many of them at equal times
- *   report_trace ended FILE N     N threads of three cgroups, one after the other; most of them end
+ *   report_trace ended FILE N     N threads of a service, a container and an unknown cgroup, one
+ *                                 after the other; most of them end
  */
 #include "test_lib_fixture.h"
 
@@ -512,7 +513,7 @@ static void add_cgroup(uint32_t key, const char *path)
 {
 	struct {
 		struct tb_string head;
-		char text[32];
+		char text[128];
 	} string = { .head = { TB_STRING_CGROUP, key } };
 
 	strcpy(string.text, path);
@@ -567,7 +568,8 @@ static void ended(unsigned int count)
 	int tid;
 
 	add_cgroup(7, "/system.slice/one.service");
-	add_cgroup(8, "/system.slice/two.service");
+	add_cgroup(8, "/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef"
+		   "0123456789abcdef.scope");
 	for (i = 0; i < numbers; i++) {
 		struct tb_thread thread = {
 			.tid = 1000 + i, .tgid = 1000 + i, .flags = TB_THREAD_DUMP,

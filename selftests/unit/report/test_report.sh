@@ -463,6 +463,27 @@ if [ -s big.tbuf ]; then
 	result $? "verify reports conclusions that do not add up"
 fi
 
+# ---- JSON ----
+
+if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/null &&
+	"$TRACEBUF" query -h >/dev/null 2>&1; then
+	# a thread waits in fsync until an interrupt reports that its request is complete
+	printf '%s\n' 'thread 100' 'switch 0 1000000 0 0 100' 'enter 0 2000000 100 74' \
+		'switch 0 3000000 100 2 0' 'irq 0 9000000 0 5' 'done 0 9100000 0 0 1' \
+		'waking 0 9200000 0 100 0 512' 'irqend 0 9300000 0 5' 'switch 0 9400000 0 0 100' \
+		'exit 0 9500000 100 74' 'switch 0 12000000 100 1 0' | "$HISTORY_TRACE" disk.tbuf &&
+		"$REPORT_TRACE" ended few.tbuf 300 && "$TEST_EXPORT" requests requests.tbuf 2000 40 &&
+		"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null &&
+		python3 "$here/json_check.py" "$TRACEBUF" "$golden/kernel.tbuf" "$golden/user.tbuf" \
+			disk.tbuf few.tbuf held.tbuf half.tbuf gap.tbuf requests.tbuf extras.tbuf \
+			threads.tbuf >said 2>&1
+	status=$?
+	[ $status = 0 ] || sed 's/^/# /' said
+	result $status "docs/json.md names all members of JSON, and no others"
+else
+	skip "docs/json.md names all members of JSON, and no others" "no $TEST_EXPORT, or no SQLite"
+fi
+
 # ---- text ----
 
 good=yes
