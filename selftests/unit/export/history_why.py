@@ -39,6 +39,9 @@ class Truth:
         for tid, begin, end, state, waking in history.offs:
             self.offs[tid].append((*span(begin, end), end.cpu if end else None, state, waking))
         for tid, waking, end in history.first_waits:
+            # without an end, a thread that woke itself up may run on a CPU without events
+            if not end and len(with_events) < len(history.cpus):
+                continue
             self.offs[tid].append((*span(waking, end), end.cpu if end else None, 0, None))
         for tid, number, begin, end in history.calls:
             self.calls[tid].append((*span(begin, end), number))

@@ -129,6 +129,10 @@ def check_export(format_):
 def check_without():
     wrong = [f"{command} {option}" for command, list_ in WITHOUT.items() for option in list_
              if run(command, option, "1", *COMMANDS[command]).returncode != 2]
+    for words in ("-C", "1"), ("-t", "7"), ("--pid", "7"), ("--comm", "a"), ("--cgroup", "a"):
+        said = run("print", *words, *words, TRACE)
+        if said.returncode != 2 or f"{words[0]} is given twice" not in said.stderr:
+            wrong.append(f"{words} twice: {said.returncode}, {said.stderr}")
     result(not wrong, "options that make no sense are refused", *wrong)
 
 
