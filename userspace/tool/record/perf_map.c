@@ -43,49 +43,64 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
 }
 
-/* Read a short file of /proc/PID into @text; false: it cannot be read */
-static bool read_text(int folder, const char *name, char *text, size_t room)
+static FILE *open_text(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	ssize_t bytes = fd < 0 ? -1 : read(fd, text, room - 1);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
-	if (fd >= 0)
+	if (fd >= 0 && !file)
 		close(fd);
-	if (bytes <= 0)
-		return false;
-	text[bytes] = 0;
-	return true;
+	return file;
 }
 
-static bool read_process(int folder, struct process *process)
+static bool read_status(FILE *file, struct process *process)
 {
-	unsigned long long ticks;
-	char text[4096], *at;
+	char *line = NULL, *last;
+	bool has_user = false;
 	unsigned int user;
+	size_t room = 0;
+
+	process->pid = 0;
+	while (!process->pid && getline(&line, &room, file) > 0) {
+		if (sscanf(line, "Uid: %*u %u", &user) == 1) {
+			process->user = user;
+			has_user = true;
+		}
+		last = strrchr(line, '\t');
+		if (last && !strncmp(line, "NSpid:", 6))
+			process->pid = strtoul(last, NULL, 10);
+	}
+	free(line);
+	return has_user && process->pid;
+}
+
+static bool read_stat(FILE *file, struct process *process)
+{
+	char text[1024], *at;
 	int field;
 
-	if (!read_text(folder, "status", text, sizeof(text)))
-		return false;
-	at = strstr(text, "\nUid:");
-	if (!at || sscanf(at, "\nUid: %*u %u", &user) != 1)
-		return false;
-	process->user = user;
-	at = strstr(text, "\nNSpid:");
-	if (!at)
-		return false;
-	at[1 + strcspn(at + 1, "\n")] = 0;
-	process->pid = strtoul(strrchr(at, '\t') + 1, NULL, 10);
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
 	/* field 22; the name, field 2, is in () and may itself contain them */
-	if (!read_text(folder, "stat", text, sizeof(text)))
-		return false;
 	at = strrchr(text, ')');
 	for (field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	if (!at)
-		return false;
-	ticks = strtoull(at, NULL, 10);
-	process->started = ticks * (NS / (uint64_t)sysconf(_SC_CLK_TCK));
-	return true;
+	if (at)
+		process->started = strtoull(at, NULL, 10) *
+				   (NS / (uint64_t)sysconf(_SC_CLK_TCK));
+	return at;
+}
+
+/* False: it has ended */
+static bool read_process(int folder, struct process *process)
+{
+	FILE *status = open_text(folder, "status"), *stat = open_text(folder, "stat");
+	bool good = status && stat && read_status(status, process) && read_stat(stat, process);
+
+	if (status)
+		fclose(status);
+	if (stat)
+		fclose(stat);
+	return good;
 }
 
 /* Close @fd and return -1 unless @user, root or the caller owns it, and it was written to since */
