@@ -144,7 +144,7 @@ static void instead_text(struct analysis *a, const char *name, uint64_t ns, char
 	*text = 0;
 	for (i = 0; (wait = analysis_worst(a, ANALYSIS_WORST_WAKEUP, i)); i++) {
 		if (wait->end - wait->begin != ns || strcmp(wait->task->comm, name) ||
-		    !wait->nr_instead)
+		    !wait->nr_instead || wait->instead[0].ns < wait->unknown_ns)
 			continue;
 		if (wait->instead[0].handler)
 			snprintf(text, size, "; meanwhile %s had CPU %u",

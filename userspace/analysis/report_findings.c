@@ -248,7 +248,8 @@ static void say_slept(const struct analysis_task *task, uint64_t span, struct fi
 {
 	char all[32], most[32];
 
-	TEXT(finding->text, "%s-%u slept (state S: for a timer, data, or a lock of another thread) for %s, %.0f %% of the time, %" PRIu64 " times, %s at most.",
+	TEXT(finding->text, "%s-%u slept (state S: for a timer, data, or a lock of another thread) "
+	     "for %s, %.0f %% of the time, %" PRIu64 " times, %s at most.",
 	     task->comm, task->tid, time_text(slept(task), all),
 	     (double)ppm(slept(task), span) / 1e4, task->sleeping.count,
 	     time_text(task->sleeping.max, most));
@@ -262,8 +263,9 @@ static const char *instead_text(const struct analysis_wait *wait, char text[160]
 	uint64_t span = wait->end - wait->begin;
 	double share;
 
-	if (!wait->nr_instead) {
-		snprintf(text, 160, "what its CPU did meanwhile is unknown");
+	if (!wait->nr_instead || wait->instead[0].ns < wait->unknown_ns) {
+		snprintf(text, 160, "what its CPU did %s is unknown",
+			 wait->nr_instead ? "for most of that time" : "meanwhile");
 		return text;
 	}
 	share = (double)ppm(wait->instead[0].ns, span) / 1e4;
@@ -361,7 +363,8 @@ static void write_findings(struct findings *findings)
 static void say_nothing(struct report_builder *m)
 {
 	if (analysis_has(m->a, ANALYSIS_SWITCH) && analysis_of_threads(m->a))
-		remark(m, "Nothing: none of these threads waited for a CPU, was blocked or slept for long. CPUs and interrupts are not looked at for some threads only.");
+		remark(m, "Nothing: none of these threads waited for a CPU, was blocked or slept for long. "
+		       "For a choice of threads, CPUs and interrupts are not examined.");
 	else if (analysis_has(m->a, ANALYSIS_SWITCH))
 		remark(m, "Nothing: no CPU was overloaded, no task waited or was blocked for long.");
 	else if (analysis_of_events(m->a))
@@ -388,7 +391,8 @@ void section_findings(struct report_builder *m, const struct report_shell *shell
 		m->section->sentences = true;
 	COLUMNS(m, list);
 	if (!analysis_total(m->a)->events) {
-		remark(m, "Nothing: no event was chosen. Where the time of a thread without events went: 'tracebuf why'.");
+		remark(m, "Nothing: no event was chosen. "
+		       "'tracebuf why' explains the time of a thread without events, too.");
 		return;
 	}
 	find_missing(&findings);

@@ -409,6 +409,9 @@ if command -v "$HISTORY_TRACE" >/dev/null; then
 	says 'tracebuf why -t 100 --from 2.900000000 --to 3.050000000 -T boot slept.tbuf' report \
 		--section findings --from 2.9 --to 3.05 -T boot slept.tbuf
 	result $? "commands of findings choose the same"
+	says 'what its CPU did for most of that time is unknown.' \
+		report --width 200 --section findings --from 2.9 --to 3.05 slept.tbuf
+	result $? "a wait in which most is unknown"
 	says 'without sched_switch among the chosen events (-e) little can be found' \
 		report --width 200 --section findings -e raw_syscalls slept.tbuf &&
 		says 'A cannot be compared: raw_syscalls are not all among the chosen events (-e)' \
@@ -431,7 +434,7 @@ if command -v "$HISTORY_TRACE" >/dev/null; then
 	thread 101
 	waking 0 1000000000 100 101 0 0
 	END
-	fails 'nothing is known of such a thread in that time; the switches of all threads go from 1.000000 to 3.100000 s' \
+	fails 'in that time; the switches of all threads go from 1.000000 to 3.100000 s' \
 		why -t 100 --from 9 slept.tbuf &&
 		fails 'nothing is known of such a thread; ' why -t 77 slept.tbuf &&
 		fails 'no sched_switch occurred' why woken.tbuf

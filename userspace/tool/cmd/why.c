@@ -224,8 +224,8 @@ static int complain_time(const struct job *job)
 	if (!why_span(job->why, &from, &to))
 		return complain("%s: no sched_switch occurred, so nothing is known of any thread",
 				job->file);
-	return complain("%s: nothing is known of %s in that time; the switches of all threads go from %.6f to %.6f s",
-			job->file, job->chosen ? "such a thread" : "any thread", (double)from / 1e9,
+	return complain("%s: nothing is known of %s in that time; "
+			"the switches of all threads go from %.6f to %.6f s", job->file, job->chosen ? "such a thread" : "any thread", (double)from / 1e9,
 			(double)to / 1e9);
 }
 
@@ -281,7 +281,9 @@ static int explain(struct job *job, const struct tb_trace *trace)
 	if (status)
 		return status;
 	if (!job->added && job->slice)
-		return complain("%s: there is no such slice of such a thread in that time; 'tracebuf query %s \"select distinct name from user_slices\"' lists the names ('record -e user' records what programs write)",
+		return complain("%s: there is no such slice of such a thread in that time; "
+				"'tracebuf query %s \"select distinct name from user_slices\"' "
+				"lists the names ('record -e user' records what programs write)",
 				job->file, job->file);
 	if (!job->added && !job->found)
 		return complain("%s: nothing is known of such a thread; 'tracebuf why %s' lists the threads",

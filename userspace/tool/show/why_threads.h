@@ -37,7 +37,7 @@ void why_threads_close(struct why_threads *threads);
 /* True if @selection, which is started, selects @thread by its last name and cgroup */
 bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread);
 
-/* Get the time of @thread to explain: that of @selection, of which something is known, or all of the
+/* Get the time of @thread to explain: that of @selection in which something is known, or all of the
  * thread.  @base: of @why.  false: there is none */
 bool why_threads_time(const struct selection *selection, const struct why *why,
 		      enum tb_timebase base, uint32_t thread, uint64_t *from, uint64_t *to);
