@@ -431,8 +431,9 @@ result $ok "wrong questions get an error with its place"
 ok=0
 "$REPORT_TRACE" crowd crowd.tbuf || ok=1
 answers "20,20" crowd.tbuf "SELECT count(DISTINCT tid), count(DISTINCT comm) FROM why" || ok=1
-answers "17000000,2000000,1003,t1003,1,t1003-1003 runs,t1003-1003 runs" crowd.tbuf \
-	"SELECT * FROM why WHERE tid = 1003 LIMIT 1" || ok=1
+answers "16000000,1000000,1003,t1003,2,t1002-1002 runs,waits for a CPU > t1002-1002 runs
+17000000,2000000,1003,t1003,1,t1003-1003 runs,t1003-1003 runs" crowd.tbuf \
+	"SELECT * FROM why WHERE tid = 1003 LIMIT 2" || ok=1
 answers "20,49000000" crowd.tbuf "SELECT count(*), sum(duration) FROM sched_switch
 	JOIN why ON tid = next_pid WHERE cause LIKE comm || '%runs' AND depth = 1" || ok=1
 answers "0" crowd.tbuf "SELECT count(*) FROM why WHERE tid IN (-1, 7, 4294967296, 1e300, 'x', NULL)
