@@ -479,17 +479,16 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	}
 }
 
-/* True if it is known what all CPUs run at the end */
+/* True if it is known what all CPUs of the machine run at the end */
 static bool all_run(const struct slices *slices)
 {
-	const struct spans *missing = slices->missing;
+	const struct tb_init *init = tb_trace_init(slices->trace);
 	unsigned int i;
 
-	for (i = 0; missing && i < missing->nr_cpus; i++)
-		if (missing->cpus[i].any &&
-		    (i >= slices->nr_cpus || !slices->cpus[i] || !slices->cpus[i]->running))
+	for (i = 0; init && i < init->nr_cpus; i++)
+		if (i >= slices->nr_cpus || !slices->cpus[i] || !slices->cpus[i]->running)
 			return false;
-	return missing;
+	return init && slices->missing;
 }
 
 /* A thread that was woken may have been on a CPU, about to sleep: then it went on running there */

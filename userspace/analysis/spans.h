@@ -46,6 +46,9 @@ struct spans {
 	unsigned int nr_cpus;
 };
 
+/* True if the recording says at its end that rules or the choice of threads kept out switches */
+bool spans_lacks_switches(const struct tb_trace *trace);
+
 /* Find the spans of the selected recording of a file, and settle them.  0, -ENOMEM */
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base);
 

@@ -210,8 +210,7 @@ static uint64_t deselected_at(const struct tb_trace *trace, uint64_t from)
 	return since;
 }
 
-/* True if the recording says at its end that rules or the choice of threads kept out switches */
-static bool lacks_switches(const struct tb_trace *trace)
+bool spans_lacks_switches(const struct tb_trace *trace)
 {
 	size_t count, i;
 	const struct tb_suppressed *list = tb_trace_suppressed(trace, &count);
@@ -236,7 +235,7 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 	unsigned int i;
 
 	missing->first = UINT64_MAX;
-	if (!switch_format(a->trace) || lacks_switches(a->trace))
+	if (!switch_format(a->trace) || spans_lacks_switches(a->trace))
 		return;
 	for (i = 0; i < missing->nr_cpus; i++) {
 		cpus[i].has_tid = tb_trace_totals(a->trace, i) &&

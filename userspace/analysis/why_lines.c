@@ -594,7 +594,8 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		slices_missing(slices, &missing);
 		slices_switches_from(slices, 0);
 		slices_off(slices);
-		slices_first_waits(slices);
+		if (!spans_lacks_switches(trace))
+			slices_first_waits(slices);
 		note_formats(lines, slices, trace);
 		result = read_events(&reader, slices, base, error);
 	}

@@ -296,7 +296,7 @@ class History:
     # ---- as input of history_trace.c ----
 
     def script(self):
-        lines = [f"thread {tid}" for tid in self.threads]
+        lines = [f"cpus {len(self.cpus)}"] + [f"thread {tid}" for tid in self.threads]
         # the kernel uses compact forms only if switches are recorded from the start
         if len(self.events) % 2 and all("switch" in chosen for _, chosen in self.selections):
             lines.append("compact")

@@ -6,6 +6,7 @@
  *
  * Times are in ns. CPUs are rings of the trace; TID 0 is the idle thread.
  *
+ *   cpus N                       CPUs of the machine; before all others (8)
  *   compact                      record frequent events in their compact forms
  *   thread TID                   a thread named t<TID> existed before the recording
  *   first CPU NUMBER             sequence number of the first block of the CPU in the file
@@ -319,6 +320,15 @@ static bool take_end(const char *line)
 	return true;
 }
 
+/* Begin the recording, once */
+static void begin(void)
+{
+	if (fx.data)
+		return;
+	fx_start_recording(&fx, 1);
+	describe();
+}
+
 int main(int argc, char **argv)
 {
 	char line[TEXT], order[TEXT], name[NAME];
@@ -331,9 +341,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: history_trace FILE <SCRIPT\n");
 		return 2;
 	}
-	fx_init(&fx, BLOCK_LOG2, 1000);
-	describe();
+	fx.log2 = BLOCK_LOG2;
+	fx.start = 1000;
 	while (fgets(line, sizeof(line), stdin)) {
+		if (sscanf(line, "cpus %u", &fx.cpus) == 1)
+			continue;
+		begin();
 		tid = 0;
 		memset(more, 0, sizeof(more));
 		if (!strcmp(line, "compact\n"))
@@ -351,6 +364,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
+	begin();
 	for (cpu = 0; cpu < FX_CPUS; cpu++)
 		if (fx.rings[cpu].open)
 			fx_close(&fx, cpu);

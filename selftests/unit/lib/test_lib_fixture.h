@@ -100,6 +100,7 @@ struct fx {
 	struct fx_ring rings[FX_CPUS];
 	struct fx_ring durable;
 	uint64_t start;			/* time of the durable records */
+	unsigned int cpus;		/* of the next recording; 0: FX_CPUS */
 };
 
 static inline size_t fx_extend(struct fx *fx, size_t bytes)
@@ -578,10 +579,11 @@ static inline uint64_t fx_switch_compact(uint64_t prev, uint64_t next, uint64_t 
 /* The beginning of a recording: 1 tick is 1 ns until fx_sync() says otherwise */
 static inline void fx_start_recording(struct fx *fx, uint64_t generation)
 {
+	const unsigned int cpus = fx->cpus ? fx->cpus : FX_CPUS;
 	struct tb_init init = {
 		.abi = TB_ABI_VERSION, .clock = TB_CLOCK_TSC,
 		.frequency = 1000000000, .mode = TB_MODE_STREAMING,
-		.policy = TB_POLICY_OVERWRITE, .nr_cpus = FX_CPUS,
+		.policy = TB_POLICY_OVERWRITE, .nr_cpus = cpus,
 		.buffers = 32, .elements = 1u << (fx->log2 - 4),
 		.page_size = 4096, .pid_max = 4194304,
 		.flags = TB_INIT_STATE_DUMP, .generation = generation,

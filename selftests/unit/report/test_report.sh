@@ -381,6 +381,7 @@ fails()
 if command -v "$HISTORY_TRACE" >/dev/null; then
 	# 100 sleeps in flock() until 101 wakes it; 103 only waits; 104 is woken, and never runs
 	history slept <<-'END'
+	cpus 1
 	thread 100
 	thread 101
 	thread 103
@@ -424,6 +425,17 @@ if command -v "$HISTORY_TRACE" >/dev/null; then
 		says '100.000  100.0    100.000        3.000000  waits for a CPU' \
 			why -t 104 slept.tbuf
 	result $? "why: a wait for a CPU before the first run, and without one"
+	# 200 may run on CPU 1, of which the file has nothing
+	history part <<-'END'
+	cpus 2
+	thread 100
+	switch 0 1000000000 0 0 100
+	waking 0 1000001000 100 200 0 0
+	wakeup 0 1000001100 100 200 0 0
+	switch 0 1500000000 100 1 0
+	END
+	fails 'nothing is known of such a thread' why -t 200 part.tbuf
+	result $? "why: no wait where another CPU may run the thread"
 	"$TRACEBUF" why --from 3 slept.tbuf >said && [ "$(sed -n 3p said)" = \
 		'     100.000         0.000         0.000  t104-104' ]
 	result $? "why: those that waited longest in a time"
