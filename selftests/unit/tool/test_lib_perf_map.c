@@ -4,6 +4,7 @@
  * name where code was replaced. If this fails, a stack names a function that was not there, or a
  * user's file makes the recorder name functions of another user's program, or hang.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -49,14 +50,24 @@ static void put_map(pid_t pid, const char *text, size_t bytes)
 	close(fd);
 }
 
+static const uint64_t addresses[] = { 0x1000, 0x1010, 0x1020, 0x2000, 0x3000, 0x3050 };
+
+#define NR_ADDRESSES (sizeof(addresses) / sizeof(*addresses))
+
 static const char *read_since(pid_t pid, uint64_t since, uint64_t opened)
 {
-	static const uint64_t addresses[] = { 0x1000, 0x1010, 0x1020, 0x2000, 0x3000, 0x3050 };
+	struct perf_map_limits limits = { 64 << 20, 64 << 20, 1 << 20 };
 
 	said[0] = 0;
-	CHECK(!perf_map_read((uint32_t)pid, since, opened, addresses,
-			     sizeof(addresses) / sizeof(*addresses), say, NULL));
+	CHECK(!perf_map_read((uint32_t)pid, since, opened, addresses, NR_ADDRESSES, &limits, say,
+			     NULL));
 	return said;
+}
+
+static int read_within(struct perf_map_limits limits)
+{
+	said[0] = 0;
+	return perf_map_read((uint32_t)getpid(), 0, 0, addresses, NR_ADDRESSES, &limits, say, NULL);
 }
 
 static const char *names_in(const char *text)
@@ -91,6 +102,7 @@ static void replaced(void)
 static void hostile(void)
 {
 	const size_t bytes = 4 << 20;
+	static const char name[] = "/tmp/test_lib_perf_map.link";
 	char *text = malloc(bytes), *at = text;
 	int i;
 
@@ -105,14 +117,24 @@ static void hostile(void)
 		at += sprintf(at, "0 ffffffff f%d\n", i);
 	put_map(getpid(), text, (size_t)(at - text));
 	CHECK_TEXT(read_since(getpid(), 0, 0), "");
+	CHECK_NUMBER(read_within((struct perf_map_limits){ (size_t)(at - text), 1 << 20, MANY - 1 }),
+		     -E2BIG);
+	CHECK_NUMBER(read_within((struct perf_map_limits){ bytes, MANY, MANY }), -E2BIG);
 	free(text);
+	/* a file of a terabyte, most of it a hole */
+	put_map(getpid(), "1000 11 first\n", 14);
+	assert(!truncate(path_of(getpid()), (off_t)1 << 40));
+	CHECK_NUMBER(read_within((struct perf_map_limits){ 1 << 20, 1 << 20, 1 << 20 }), -E2BIG);
+	CHECK_TEXT(said, "");
 	unlink(path_of(getpid()));
 	assert(!mkfifo(path_of(getpid()), 0644));
 	CHECK_TEXT(read_since(getpid(), 0, 0), "");
 	unlink(path_of(getpid()));
-	assert(!symlink("/proc/self/maps", path_of(getpid())));
+	put_map(getppid(), "1000 11 of another\n", 19);
+	assert(!symlink(path_of(getppid()), name) && !rename(name, path_of(getpid())));
 	CHECK_TEXT(read_since(getpid(), 0, 0), "");
 	unlink(path_of(getpid()));
+	unlink(path_of(getppid()));
 	CHECK_TEXT(read_since(getpid(), 0, 0), "");
 }
 
@@ -172,9 +194,6 @@ static void in_container(int ready, int done)
 	    mount("none", "/tmp", "tmpfs", 0, NULL))
 		_exit(1);
 	put_map(getpid(), text, strlen(text));
-	/* a link inside the container */
-	if (rename(path_of(getpid()), "/tmp/inside") || symlink("/tmp/inside", path_of(getpid())))
-		_exit(1);
 	if (write(ready, &byte, 1) != 1 || read(done, &byte, 1) < 0)
 		_exit(1);
 	_exit(0);

@@ -28,6 +28,10 @@
 #define ENTRIES_MAX (1u << 20)		/* 48 MB */
 #define PATH_BYTES_MAX MAPPED_PATH_MAX	/* an event of a note has room for it */
 #define PIDS (4u << 20)			/* the kernel has no more */
+/* Files that users have written: about a second to read, at most, and 30 MB of notes */
+#define GENERATED_BYTES (64u << 20)
+#define GENERATED_STEPS (64u << 20)
+#define GENERATED_FUNCTIONS (256u << 10)
 
 /* A file with code; kept once for all processes */
 struct file {
@@ -454,18 +458,23 @@ static int add_generated(const struct perf_map_function *function, void *to)
 }
 
 /* Add functions that the processes in @pids have generated since their last exec or fork */
-static int generated_notes(const struct mappings *mappings, const unsigned char *pids,
-			   const uint64_t *addresses, size_t count, struct notes *notes)
+static void generated_notes(const struct mappings *mappings, const unsigned char *pids,
+			    const uint64_t *addresses, size_t count, struct notes *notes)
 {
 	struct generated generated = { .mapping.kind = TB_MAPPING_FUNCTION, .notes = notes };
+	struct perf_map_limits limits = {
+		GENERATED_BYTES, GENERATED_STEPS, GENERATED_FUNCTIONS,
+	};
 	uint64_t *since = calloc(PIDS, sizeof(*since)), known = 0;
 	const struct tb_mapping *mapping;
 	uint32_t pid;
 	int result = 0;
 	size_t i;
 
-	if (!since)
-		return -ENOMEM;
+	if (!since) {
+		note("names of generated code are missing: out of memory");
+		return;
+	}
 	for (i = 0; i < mappings->count; i++) {
 		mapping = &mappings->list[i].mapping;
 		if (mapping->kind == TB_MAPPING_UNKNOWN)
@@ -479,10 +488,12 @@ static int generated_notes(const struct mappings *mappings, const unsigned char 
 		generated.mapping.pid = pid;
 		generated.mapping.since = since[pid] > known ? since[pid] : known;
 		result = perf_map_read(pid, since[pid], mappings->opened, addresses, count,
-				       add_generated, &generated);
+				       &limits, add_generated, &generated);
 	}
 	free(since);
-	return result;
+	if (result)
+		note("some names of generated code are missing: %s",
+		     result == -E2BIG ? "the files of names are too large" : strerror(-result));
 }
 
 int mappings_notes(struct mappings *mappings, const uint64_t *addresses, size_t count,
@@ -506,7 +517,7 @@ int mappings_notes(struct mappings *mappings, const uint64_t *addresses, size_t 
 			result = add_note(&mappings->list[i], notes);
 	}
 	if (!result)
-		result = generated_notes(mappings, pids, addresses, count, notes);
+		generated_notes(mappings, pids, addresses, count, notes);
 	free(pids);
 	return result;
 }

@@ -21,10 +21,7 @@
 #include "perf_map.h"
 #include "tool/command/plain_file.h"
 
-#define LINES_MAX (16u << 20)
-#define STEPS_MAX (64u << 20)		/* pairs of a line and an address in it */
-#define KEPT_MAX  (256u << 10)		/* lines with an address in them */
-#define SLACK_NS  1000000000ull		/* times of files are coarse */
+#define SLACK_NS  20000000ull		/* times of files are coarse */
 #define NS        1000000000ull
 
 /* ---- finding the file ---- */
@@ -103,15 +100,14 @@ static bool read_process(int folder, struct process *process)
 	return good;
 }
 
-/* Close @fd and return -1 unless @user, root or the caller owns it, and it was written to since */
-static int check(int fd, uid_t user, uint64_t since)
+/* Close @fd and return -1 unless @user or @other owns it, and it was written to since */
+static int check(int fd, uid_t user, uid_t other, uint64_t since)
 {
 	struct stat status;
 
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &status) &&
-	    (status.st_uid == user || !status.st_uid || status.st_uid == geteuid()) &&
+	if (!fstat(fd, &status) && (status.st_uid == user || status.st_uid == other) &&
 	    status.st_mtim.tv_sec >= 0 &&
 	    (uint64_t)status.st_mtim.tv_sec * NS + (uint64_t)status.st_mtim.tv_nsec + SLACK_NS >=
 	    since)
@@ -142,13 +138,13 @@ static int open_map(uint32_t pid, uint64_t since, uint64_t opened)
 	if (root >= 0) {
 		snprintf(name, sizeof(name), "tmp/perf-%lu.map", process.pid);
 		process.started = real_time(CLOCK_BOOTTIME, process.started);
-		fd = check(plain_file_open(root, name, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS),
-			   process.user, since ? real_since : process.started);
+		fd = check(plain_file_open(root, name, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS),
+			   process.user, process.user, since ? real_since : process.started);
 		close(root);
 		return fd;
 	}
 	snprintf(name, sizeof(name), "/tmp/perf-%u.map", pid);
-	return check(plain_file_open(AT_FDCWD, name, RESOLVE_NO_SYMLINKS), 0,
+	return check(plain_file_open(AT_FDCWD, name, RESOLVE_NO_SYMLINKS), 0, geteuid(),
 		     since ? real_since : real_time(CLOCK_MONOTONIC, opened));
 }
 
@@ -166,24 +162,28 @@ struct reading {
 	struct kept **functions;	/* of each address; NULL: none */
 	size_t count;
 	struct kept *kept;
-	size_t nr_kept, steps;
+	struct perf_map_limits *limits;
 };
 
 /* Several functions were at an address */
 static struct kept replaced;
 
-/* Read the next line that is whole; longer ones are cut.  False: there is none */
-static bool next_line(FILE *file, char *line, int room)
+/* Read the next line that is whole; longer ones are cut.  False: there is none, or too much */
+static bool next_line(struct reading *reading, FILE *file, char *line, size_t room)
 {
-	int byte = 0;
+	size_t used = 0;
+	int byte;
 
-	if (!fgets(line, room, file))
-		return false;
-	if (line[strcspn(line, "\n")] == '\n')
-		return true;
-	while ((byte = getc(file)) != EOF && byte != '\n')
-		;
-	return byte == '\n';
+	while (reading->limits->bytes && (byte = getc_unlocked(file)) != EOF) {
+		reading->limits->bytes--;
+		if (byte == '\n') {
+			line[used] = 0;
+			return true;
+		}
+		if (used + 1 < room)
+			line[used++] = (char)byte;
+	}
+	return false;
 }
 
 /* Parse "START SIZE NAME"; false: it is something else */
@@ -191,7 +191,6 @@ static bool parse(char *line, uint64_t *start, uint64_t *size, char **name)
 {
 	char *end;
 
-	line[strcspn(line, "\n")] = 0;
 	if (!isxdigit((unsigned char)*line))
 		return false;
 	*start = strtoull(line, &end, 16);
@@ -212,9 +211,13 @@ static int keep(struct reading *reading, uint64_t start, uint64_t size, const ch
 
 	BISECT(low, reading->count, i, reading->addresses[i] < start);
 	for (; low < reading->count && reading->addresses[low] - start < size; low++) {
-		if (++reading->steps > STEPS_MAX)
+		if (!reading->limits->steps)
 			return -E2BIG;
+		reading->limits->steps--;
 		if (!made) {
+			if (!reading->limits->functions)
+				return -E2BIG;
+			reading->limits->functions--;
 			bytes = strnlen(name, PERF_MAP_NAME_MAX);
 			made = malloc(sizeof(*made) + bytes + 1);
 			if (!made)
@@ -225,8 +228,6 @@ static int keep(struct reading *reading, uint64_t start, uint64_t size, const ch
 			memcpy(made->name, name, bytes);
 			made->name[bytes] = 0;
 			reading->kept = made;
-			if (++reading->nr_kept > KEPT_MAX)
-				return -E2BIG;
 		}
 		at = &reading->functions[low];
 		if (!*at || (*at != &replaced && !strcmp((*at)->name, made->name)))
@@ -241,16 +242,12 @@ static int read_lines(struct reading *reading, FILE *file)
 {
 	char line[PERF_MAP_NAME_MAX + 64], *name;
 	uint64_t start, size;
-	size_t lines;
 	int result = 0;
 
-	for (lines = 0; !result && next_line(file, line, sizeof(line)); lines++) {
-		if (lines == LINES_MAX)
-			return -E2BIG;
+	while (!result && next_line(reading, file, line, sizeof(line)))
 		if (parse(line, &start, &size, &name))
 			result = keep(reading, start, size, name);
-	}
-	return result;
+	return result || reading->limits->bytes ? result : -E2BIG;
 }
 
 /* Pass each run of addresses of one function to @found */
@@ -270,6 +267,9 @@ static int pass(const struct reading *reading,
 			;
 		if (!kept || kept == &replaced)
 			continue;
+		if (!reading->limits->functions)
+			return -E2BIG;
+		reading->limits->functions--;
 		function = (struct perf_map_function){
 			.start = addresses[first], .size = addresses[i - 1] - addresses[first] + 1,
 			.offset = addresses[first] - kept->start, .name = kept->name,
@@ -300,10 +300,10 @@ static int prepare(struct reading *reading, const uint64_t *addresses, size_t co
 }
 
 int perf_map_read(uint32_t pid, uint64_t since, uint64_t opened, const uint64_t *addresses,
-		  size_t count, int (*found)(const struct perf_map_function *function, void *to),
-		  void *to)
+		  size_t count, struct perf_map_limits *limits,
+		  int (*found)(const struct perf_map_function *function, void *to), void *to)
 {
-	struct reading reading = { 0 };
+	struct reading reading = { .limits = limits };
 	struct kept *next;
 	FILE *file;
 	int fd, result;
@@ -317,8 +317,6 @@ int perf_map_read(uint32_t pid, uint64_t since, uint64_t opened, const uint64_t 
 		result = read_lines(&reading, file);
 	if (!result)
 		result = pass(&reading, found, to);
-	else if (result == -E2BIG)
-		result = 0;
 	while (reading.kept) {
 		next = reading.kept->next;
 		free(reading.kept);

@@ -24,22 +24,34 @@ struct perf_map_function {
 };
 
 /**
+ * struct perf_map_limits - what may still be read, for all processes
+ * @bytes: of files
+ * @steps: pairs of a function in a file and an address in it
+ * @functions: with such an address; those that are found count twice, or oftener if others are within
+ */
+struct perf_map_limits {
+	size_t bytes, steps, functions;
+};
+
+/**
  * perf_map_read - read the functions that @pid has listed, if they contain @addresses
  * @since: CLOCK_MONOTONIC in ns of its latest exec or fork; 0: it started before the recording
  * @opened: CLOCK_MONOTONIC in ns of the start of the recording
  * @addresses: sorted, @count of them; each may be a return address
+ * @limits: what is read is subtracted
  * @found: called for each function; if it does not return 0, the reading ends
  *
  * The file is looked up in the root directory of the process, by the PID that it has there.  It
- * must belong to the process's user, to root or to the caller, and must have been written to since
- * the process started.  If the process has ended: in the caller's root directory, by @pid, and
- * written to since @since or @opened, whichever is later.  An address that is in two functions with
- * different names belongs to neither: the code there was replaced.
+ * must belong to the process's user, and must have been written to since the process started, or
+ * since @since.  If the process has ended: in the caller's root directory, by @pid, owned by root or
+ * the caller, and written to since @since or @opened, whichever is later.  Links are not followed.
+ * An address that is in two functions with different names belongs to neither: the code there was
+ * replaced.
  *
- * Return: 0; what @found returned; -ENOMEM.
+ * Return: 0; what @found returned; -ENOMEM; -E2BIG a limit was reached: nothing was found.
  */
 int perf_map_read(uint32_t pid, uint64_t since, uint64_t opened, const uint64_t *addresses,
-		  size_t count, int (*found)(const struct perf_map_function *function, void *to),
-		  void *to);
+		  size_t count, struct perf_map_limits *limits,
+		  int (*found)(const struct perf_map_function *function, void *to), void *to);
 
 #endif /* TRACEBUF_PERF_MAP_H */
