@@ -290,7 +290,8 @@ static void compare_kind(struct diff *diff, size_t kind)
 			continue;
 		if (!has(total->has, kind) && analysis_of_events(diff->a[i]))
 			report_note(diff->report, diff->section,
-				    "%c cannot be compared: %s are not all among the chosen events (-e).",
+				    "%c cannot be compared: "
+				    "%s are not all among the chosen events (-e).",
 				    "AB"[i], kinds[kind].events);
 		else if (!has(total->has, kind) && has(total->has | total->selected, kind))
 			report_note(diff->report, diff->section,

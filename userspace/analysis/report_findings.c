@@ -363,16 +363,20 @@ static void write_findings(struct findings *findings)
 static void say_nothing(struct report_builder *m)
 {
 	if (analysis_has(m->a, ANALYSIS_SWITCH) && analysis_of_threads(m->a))
-		remark(m, "Nothing: none of these threads waited for a CPU, was blocked or slept for long. "
-		       "For a choice of threads, CPUs and interrupts are not examined.");
+		remark(m, "Nothing: none of these threads waited for a CPU, was blocked or slept "
+		       "for long. For a choice of threads, CPUs and interrupts are not examined.");
 	else if (analysis_has(m->a, ANALYSIS_SWITCH))
-		remark(m, "Nothing: no CPU was overloaded, no task waited or was blocked for long.");
+		remark(m, "Nothing: no CPU was overloaded, "
+		       "no task waited or was blocked for long.");
 	else if (analysis_of_events(m->a))
-		remark(m, "Nothing, but without sched_switch among the chosen events (-e) little can be found.");
+		remark(m, "Nothing, but without sched_switch among the chosen events (-e) "
+		       "little can be found.");
 	else if (!analysis_lacks(m->a, ANALYSIS_SWITCH))
-		remark(m, "Nothing, but no sched_switch occurred, without which little can be found.");
+		remark(m, "Nothing, but no sched_switch occurred, "
+		       "without which little can be found.");
 	else
-		remark(m, "Nothing, but without sched_switch little can be found: record -e sched,irq,block.");
+		remark(m, "Nothing, but without sched_switch little can be found: "
+		       "record -e sched,irq,block.");
 }
 
 void section_findings(struct report_builder *m, const struct report_shell *shell)

@@ -119,6 +119,13 @@ def check_export(format_):
             with open(path, "w", encoding="ascii") as file:
                 file.write("kept")
         before = state(path)
+        broken = os.path.join(folder, "broken.tbuf")
+        with open(TRACE, "rb") as file, open(broken, "wb") as out:
+            out.write(file.read()[:-100])
+        done = run("export", "-C", "63", "--format", format_, "-o", path, broken)
+        os.unlink(broken)
+        if done.returncode != 1 or state(path) != before or "no such event" not in done.stderr:
+            wrong.append(f"a damaged trace: {done.returncode}, {done.stderr}")
         for choice in "-C 63", "--from +1000":
             run("export", *choice.split(), "--format", format_, "-o", path, TRACE)
             if state(path) != before or os.listdir(folder) != ["out"]:

@@ -117,8 +117,7 @@ static void hostile(void)
 		at += sprintf(at, "0 ffffffff f%d\n", i);
 	put_map(getpid(), text, (size_t)(at - text));
 	CHECK_TEXT(read_since(getpid(), 0, 0), "");
-	CHECK_NUMBER(read_within((struct perf_map_limits){ (size_t)(at - text), 1 << 20, MANY - 1 }),
-		     -E2BIG);
+	CHECK_NUMBER(read_within((struct perf_map_limits){ bytes, 1 << 20, MANY - 1 }), -E2BIG);
 	CHECK_NUMBER(read_within((struct perf_map_limits){ bytes, MANY, MANY }), -E2BIG);
 	free(text);
 	/* a file of a terabyte, most of it a hole */

@@ -85,8 +85,8 @@ APART static bool generate(void)
 	map = fopen(name, "w");
 	if (!map)
 		return false;
-	fprintf(map, "%lx %zx inner of a.js:1\n%lx %zx outer of a.js:9\n", (long)code, sizeof(inner),
-		(long)code + OUTER, sizeof(outer));
+	fprintf(map, "%lx %zx inner of a.js:1\n", (long)code, sizeof(inner));
+	fprintf(map, "%lx %zx outer of a.js:9\n", (long)code + OUTER, sizeof(outer));
 	return !fclose(map);
 }
 #else

@@ -267,14 +267,6 @@ struct job {
 	bool verbose, quiet, fields;
 };
 
-/* Complain if no event was selected, EXIT_*.  If a part cannot be read, report() says so instead */
-static int check_found(const struct job *job, const struct tb_trace *trace,
-		       const struct walk *walk)
-{
-	return walk->damaged || tb_trace_fault(trace) ? EXIT_FINE :
-	       selection_found(&job->selection, trace, job->file);
-}
-
 /* Complain about damage of the trace; EXIT_* */
 static int report(const struct job *job, const struct tb_trace *trace,
 		  const struct walk *walk)
@@ -346,9 +338,14 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 	result = job->format->export(trace, output.stream, &options);
 	progress_end(&walk.progress);
 	walk_end(&walk);
-	if ((!result || result == -ENODATA) && check_found(job, trace, &walk) != EXIT_FINE) {
+	if ((!result || result == -ENODATA) && selection_asks(selection) && !selection->found) {
 		output_drop(&output);
-		return EXIT_WRONG;
+		/* the events may be in the part that cannot be read */
+		if (walk.damaged)
+			complain_file(job->file, &walk.damage);
+		else if (tb_trace_fault(trace))
+			complain_file(job->file, tb_trace_fault(trace));
+		return selection_found(selection, trace, job->file);
 	}
 	if (result < 0) {
 		output_drop(&output);

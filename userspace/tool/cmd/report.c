@@ -237,11 +237,13 @@ int report_write(const struct report *report, const struct report_look *look)
 	return EXIT_FINE;
 }
 
-/* True if a shell does not interpret any character of @path */
+/* True if a shell does not interpret any character of @path, and the command takes it for a file */
 static bool is_plain(const char *path)
 {
 	const char *at = path;
 
+	if (*path == '-')
+		return false;
 	while (isalnum((unsigned char)*at) || (*at && strchr("_./+,:@%-", *at)))
 		at++;
 	return *path && !*at;

@@ -225,7 +225,8 @@ static int complain_time(const struct job *job)
 		return complain("%s: no sched_switch occurred, so nothing is known of any thread",
 				job->file);
 	return complain("%s: nothing is known of %s in that time; "
-			"the switches of all threads go from %.6f to %.6f s", job->file, job->chosen ? "such a thread" : "any thread", (double)from / 1e9,
+			"the switches of all threads go from %.6f to %.6f s", job->file,
+			job->chosen ? "such a thread" : "any thread", (double)from / 1e9,
 			(double)to / 1e9);
 }
 
@@ -286,8 +287,8 @@ static int explain(struct job *job, const struct tb_trace *trace)
 				"lists the names ('record -e user' records what programs write)",
 				job->file, job->file);
 	if (!job->added && !job->found)
-		return complain("%s: nothing is known of such a thread; 'tracebuf why %s' lists the threads",
-				job->file, job->file);
+		return complain("%s: nothing is known of such a thread; "
+				"'tracebuf why %s' lists the threads", job->file, job->file);
 	if (!job->added)
 		return complain_time(job);
 	if (why_sort(job->why))

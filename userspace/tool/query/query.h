@@ -139,8 +139,8 @@ void query_each_name(struct query *query, const char *of,
 		     void *context);
 
 /**
- * query_lacks - list the events that a table or view is made of, and that the trace does not have or
- *	-e does not choose
+ * query_lacks - list the events that a table or view is made of, and that the trace does not have,
+ *	or that -e does not choose
  * @text: out: "block_rq_issue, block_rq_complete"
  * Return: true if there are some.
  */

@@ -27,7 +27,7 @@ struct perf_map_function {
  * struct perf_map_limits - what may still be read, for all processes
  * @bytes: of files
  * @steps: pairs of a function in a file and an address in it
- * @functions: with such an address; those that are found count twice, or oftener if others are within
+ * @functions: with such an address, and parts of them that are found
  */
 struct perf_map_limits {
 	size_t bytes, steps, functions;
@@ -43,10 +43,10 @@ struct perf_map_limits {
  *
  * The file is looked up in the root directory of the process, by the PID that it has there.  It
  * must belong to the process's user, and must have been written to since the process started, or
- * since @since.  If the process has ended: in the caller's root directory, by @pid, owned by root or
- * the caller, and written to since @since or @opened, whichever is later.  Links are not followed.
- * An address that is in two functions with different names belongs to neither: the code there was
- * replaced.
+ * since @since.  If the process has ended: in the caller's root directory, by @pid; it must belong
+ * to root or the caller, and have been written to since @since or @opened, whichever is later.
+ * Links are not followed.  An address that is in two functions with different names belongs to
+ * neither: the code there was replaced.
  *
  * Return: 0; what @found returned; -ENOMEM; -E2BIG a limit was reached: nothing was found.
  */
