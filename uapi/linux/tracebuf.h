@@ -650,22 +650,25 @@ enum tb_mapping_kind {
 /**
  * struct tb_mapping - payload of TB_EV_MAPPING, in notes: the address space of a process
  * @since: time of the change, CLOCK_MONOTONIC in ns; 0: before the recording
- * @start, @size: the addresses; TB_MAPPING_UNKNOWN: @size is a time in ns
+ * @start, @size: the addresses; TB_MAPPING_UNKNOWN, TB_MAPPING_FUNCTION: @size is a time in ns
  * @offset: offset in the file of the byte at @start; TB_MAPPING_FUNCTION: in the function
  * @pid: the process (tgid)
  * @parent: TB_MAPPING_FORK: parent of the process
  * @kind: TB_MAPPING_*; fields that a kind does not use are 0
  * @build_id: length of the file's build ID, which follows; 0: none, or not known
  * @path: length of the file's path, which follows the build ID; not NUL-terminated;
- *	TB_MAPPING_FUNCTION: of the function's name
+ *	TB_MAPPING_FUNCTION: of the function's name; 0: there were several functions
  *
  * An address belongs to the latest TB_MAPPING_CODE of its process that contains it, if that is
  * no older than the latest TB_MAPPING_EXEC of the process and the end of the latest
  * TB_MAPPING_UNKNOWN.  The file has only mappings that contain an address of the recording.
  *
  * A process may generate code (JIT) and list its functions in /tmp/perf-PID.map.  The recorder
- * reads the list once, at the end.  Those of a process do not overlap, and are valid from @since
- * on: its latest TB_MAPPING_EXEC or TB_MAPPING_FORK, or the end of the latest TB_MAPPING_UNKNOWN.
+ * reads the list at the end of each file, and writes a TB_MAPPING_FUNCTION for each recorded address
+ * @start in it, and for the address before, where the call is if it is a return address.  It is
+ * valid from @since on, the latest TB_MAPPING_EXEC or TB_MAPPING_FORK of the process or the end of
+ * the latest TB_MAPPING_UNKNOWN, for @size ns, until the list was read.  Of several for an address
+ * and a time, that which ends first is right: later, other code may have been there.
  */
 struct tb_mapping {
 	__u64 since;

@@ -268,7 +268,7 @@ static const char *function_at(const struct tb_trace *whole, uint32_t pid, uint6
 }
 
 /* Process 1 generates code at pages 1 to 8, and execs at 100; then it has a file at page 9, and
- * pages 1 to 8 again.  2 is its child. */
+ * pages 1 to 8 again.  2 is its child.  Its list is read at 150, and at 170, with other code. */
 static void generated(void)
 {
 	struct tb_mapping code = {
@@ -280,7 +280,7 @@ static void generated(void)
 	struct tb_mapping exec = { .kind = TB_MAPPING_EXEC, .pid = 1, .since = 100 };
 	struct tb_mapping fork = { .kind = TB_MAPPING_FORK, .pid = 2, .since = 150, .parent = 1 };
 	struct tb_mapping function = {
-		.kind = TB_MAPPING_FUNCTION, .pid = 1, .since = 100, .size = 4, .offset = 2,
+		.kind = TB_MAPPING_FUNCTION, .pid = 1, .since = 100, .size = 50, .offset = 2,
 	};
 	struct tb_trace *whole;
 	unsigned int i;
@@ -302,6 +302,13 @@ static void generated(void)
 	put_mapping(&function, "not in a file");
 	function.start = 10 * PAGE;
 	put_mapping(&function, "not after exec");
+	function.size = 70;
+	function.start = PAGE;
+	put_mapping(&function, "later");
+	function.start = PAGE + 6;
+	put_mapping(&function, "");
+	function.start = PAGE + 1;
+	put_mapping(&function, "only later");
 	put_mapping(&exec, "");
 	code.since = 101;
 	code.start = PAGE;
@@ -311,9 +318,14 @@ static void generated(void)
 	fx_end(&fx, &notes);
 	CHECK(!tb_trace_open_memory(fx.data, fx.size, &whole, NULL));
 	CHECK_TEXT(function_at(whole, 1, 120, PAGE), "f0+2");
-	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 3), "f0+5");
-	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 4), "none");
-	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 6 * (FUNCTIONS - 1) + 1), "f4999+3");
+	CHECK_TEXT(function_at(whole, 1, 150, PAGE), "f0+2");
+	CHECK_TEXT(function_at(whole, 1, 151, PAGE), "later+2");
+	CHECK_TEXT(function_at(whole, 1, 171, PAGE), "none");
+	CHECK_TEXT(function_at(whole, 1, 150, PAGE + 6), "f1+2");
+	CHECK_TEXT(function_at(whole, 1, 151, PAGE + 6), "none");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 1), "only later+2");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 2), "none");
+	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 6 * (FUNCTIONS - 1)), "f4999+2");
 	CHECK_TEXT(function_at(whole, 1, 120, PAGE + 6 * FUNCTIONS), "none");
 	CHECK_TEXT(function_at(whole, 1, 120, PAGE - 1), "none");
 	CHECK_TEXT(function_at(whole, 1, 120, 9 * PAGE), "none");

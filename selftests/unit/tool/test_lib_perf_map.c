@@ -26,9 +26,9 @@ static int say(const struct perf_map_function *function, void *to)
 	size_t used = strlen(said);
 
 	(void)to;
-	snprintf(said + used, sizeof(said) - used, "%llx+%llx@%llx %.20s\n",
-		 (unsigned long long)function->start, (unsigned long long)function->size,
-		 (unsigned long long)function->offset, function->name);
+	snprintf(said + used, sizeof(said) - used, "%llx@%llx %.20s\n",
+		 (unsigned long long)function->address, (unsigned long long)function->offset,
+		 function->name);
 	return 0;
 }
 
@@ -79,24 +79,29 @@ static const char *names_in(const char *text)
 static void lines(void)
 {
 	CHECK_TEXT(names_in("1000 20 first of all\n1800 10 none\n2f00 1000 last\n"),
-		   "1000+20@0 first of all\n2fff+52@ff last\n");
-	CHECK_TEXT(names_in("0x1000 0x11 java's\n"), "1000+11@0 java's\n");
+		   "1000@0 first of all\n100f@f first of all\n1010@10 first of all\n"
+		   "101f@1f first of all\n2fff@ff last\n3000@100 last\n304f@14f last\n"
+		   "3050@150 last\n");
+	CHECK_TEXT(names_in("0x1000 0x11 java's\n"),
+		   "1000@0 java's\n100f@f java's\n1010@10 java's\n");
 	/* 0x2000 is where a call at the end of the function returns to */
-	CHECK_TEXT(names_in("1f00 100 call at the end\n"), "1fff+1@ff call at the end\n");
-	CHECK_TEXT(names_in("2000 100 begins there\n"), "2000+1@0 begins there\n");
+	CHECK_TEXT(names_in("1f00 100 call at the end\n"), "1fff@ff call at the end\n");
+	CHECK_TEXT(names_in("2000 100 begins there\n"), "2000@0 begins there\n");
 	/* the program is still writing */
-	CHECK_TEXT(names_in("1000 11 whole\n3000 60 cut off"), "1000+11@0 whole\n");
+	CHECK_TEXT(names_in("1000 1 whole\n3000 60 cut off"), "1000@0 whole\n");
 	CHECK_TEXT(names_in("\n1000\n1000 \n1000 20\n1000 20 \n1000 0 zero\n-1000 20 minus\n"
 			    "1000 -20 minus\n ffffffffffffffff ff beyond\nffffffffffffffff ff beyond\n"
-			    "1000 20 right\n"), "1000+20@0 right\n");
+			    "1000 1 right\n"), "1000@0 right\n");
 	CHECK_TEXT(names_in(""), "");
 }
 
 static void replaced(void)
 {
-	CHECK_TEXT(names_in("1000 1000 old\n1010 8 new\n"), "1000+10@0 old\n101f+fe1@1f old\n");
-	CHECK_TEXT(names_in("1000 100 old\n1000 100 new\n1000 100 old\n"), "");
-	CHECK_TEXT(names_in("1000 100 same\n1008 100 same\n"), "1000+1@0 same\n100f+12@7 same\n");
+	CHECK_TEXT(names_in("1000 1000 old\n1010 8 new\n"), "1000@0 old\n100f@f old\n1010@0 \n101f@1f old\n"
+		   "1020@20 old\n1fff@fff old\n");
+	CHECK_TEXT(names_in("1000 1 old\n1000 1 new\n1000 1 old\n"), "1000@0 \n");
+	CHECK_TEXT(names_in("1000 10 same\n1008 10 same\n"),
+		   "1000@0 same\n100f@7 same\n1010@8 same\n");
 }
 
 static void hostile(void)
@@ -109,14 +114,15 @@ static void hostile(void)
 	assert(text);
 	/* a name without end, then one that is right */
 	memset(text, 'x', bytes);
-	memcpy(text, "1000 11 long", 12);
+	memcpy(text, "1000 1 long", 11);
 	memcpy(text + bytes - 21, "\n2000 10 next\n1 1 end\n", 21);
 	put_map(getpid(), text, bytes);
-	CHECK_TEXT(read_since(getpid(), 0, 0), "1000+11@0 longxxxxxxxxxxxxxxxx\n2000+1@0 next\n");
+	CHECK_TEXT(read_since(getpid(), 0, 0), "1000@0 longxxxxxxxxxxxxxxxx\n2000@0 next\n");
 	for (i = 0; i < MANY; i++)
 		at += sprintf(at, "0 ffffffff f%d\n", i);
 	put_map(getpid(), text, (size_t)(at - text));
-	CHECK_TEXT(read_since(getpid(), 0, 0), "");
+	CHECK_TEXT(read_since(getpid(), 0, 0), "fff@0 \n1000@0 \n100f@0 \n1010@0 \n101f@0 \n1020@0 \n"
+		   "1fff@0 \n2000@0 \n2fff@0 \n3000@0 \n304f@0 \n3050@0 \n");
 	CHECK_NUMBER(read_within((struct perf_map_limits){ bytes, 1 << 20, MANY - 1 }), -E2BIG);
 	CHECK_NUMBER(read_within((struct perf_map_limits){ bytes, MANY, MANY }), -E2BIG);
 	free(text);
@@ -148,14 +154,14 @@ static uint64_t now_ns(void)
 /* A list that an earlier process or program with this PID left behind */
 static void old(void)
 {
-	static const char text[] = "1000 11 left behind\n";
+	static const char text[] = "1000 1 left behind\n";
 	struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
 	uint64_t now = now_ns();
 	int status;
 	pid_t pid;
 
 	put_map(getpid(), text, strlen(text));
-	CHECK_TEXT(read_since(getpid(), now, now), "1000+11@0 left behind\n");
+	CHECK_TEXT(read_since(getpid(), now, now), "1000@0 left behind\n");
 	/* exec later than the file */
 	CHECK_TEXT(read_since(getpid(), now + 3600000000000, 0), "");
 	assert(!utimensat(AT_FDCWD, path_of(getpid()), times, 0));
@@ -167,7 +173,7 @@ static void old(void)
 		_exit(0);
 	assert(waitpid(pid, &status, 0) == pid);
 	put_map(pid, text, strlen(text));
-	CHECK_TEXT(read_since(pid, 0, now), "1000+11@0 left behind\n");
+	CHECK_TEXT(read_since(pid, 0, now), "1000@0 left behind\n");
 	CHECK_TEXT(read_since(pid, 0, now + 3600000000000), "");
 	unlink(path_of(pid));
 	/* another user could have written it */
@@ -185,7 +191,7 @@ static void old(void)
 
 static void in_container(int ready, int done)
 {
-	static const char text[] = "1000 11 inside\n";
+	static const char text[] = "1000 1 inside\n";
 	char byte = 0;
 
 	/* the PID here is 1, and /tmp another one */
@@ -212,7 +218,7 @@ static void container(void)
 	if (pid < 0 || read(ready[0], &byte, 1) != 1) {
 		printf("# no right to make a container: not tested\n");
 	} else {
-		CHECK_TEXT(read_since(pid, 0, 0), "1000+11@0 inside\n");
+		CHECK_TEXT(read_since(pid, 0, 0), "1000@0 inside\n");
 		assert(write(done[1], &byte, 1) == 1);
 	}
 	if (pid > 0)

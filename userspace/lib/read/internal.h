@@ -135,7 +135,7 @@ struct tb_recording {
 	struct tb_mapping_at *mappings;	/* runs, each by process and time */
 	size_t   nr_mappings, room_mappings;
 	struct tb_runs mapping_runs;
-	struct tb_mapping_at *generated;	/* functions; runs, each by process and address */
+	struct tb_mapping_at *generated;	/* functions; runs, each by process, address and end */
 	size_t   nr_generated, room_generated;
 	struct tb_runs generated_runs;
 	struct tb_open_file_at *open_files;	/* as in the file */

@@ -6,8 +6,8 @@
  * decides: code at that address; exec, which removes all older code; or fork, which continues the
  * lookup in the parent.
  *
- * Functions that a program has generated (TB_MAPPING_FUNCTION) are sorted by process and address,
- * because a process may have very many.
+ * Functions that a program has generated (TB_MAPPING_FUNCTION) are sorted by process, address and
+ * the time when the program's list was read: of several lists the first one after a time is right.
  */
 #include <errno.h>
 #include <string.h>
@@ -53,15 +53,25 @@ static int compare(const void *a, const void *b)
 	return first->bytes < second->bytes ? -1 : first->bytes > second->bytes;
 }
 
+/* When the list with this function was read */
+static uint64_t listed_at(const struct tb_mapping *mapping)
+{
+	return mapping->size > UINT64_MAX - mapping->since ? UINT64_MAX :
+	       mapping->since + mapping->size;
+}
+
 static int compare_generated(const void *a, const void *b)
 {
 	const struct tb_mapping_at *first = a, *second = b;
+	uint64_t end = listed_at(&first->mapping), other = listed_at(&second->mapping);
 
 	TB_COUNT_STEP();
 	if (first->mapping.pid != second->mapping.pid)
 		return first->mapping.pid < second->mapping.pid ? -1 : 1;
 	if (first->mapping.start != second->mapping.start)
 		return first->mapping.start < second->mapping.start ? -1 : 1;
+	if (end != other)
+		return end < other ? -1 : 1;
 	return first->bytes < second->bytes ? -1 : first->bytes > second->bytes;
 }
 
@@ -187,33 +197,40 @@ static bool is_file(const struct tb_code *code)
 	return code->length && code->path[0] == '/';
 }
 
+/* True if @mapping is sorted before functions of @pid at @address in lists read at @ns or later */
+static bool is_before(const struct tb_mapping *mapping, uint32_t pid, uint64_t address, uint64_t ns)
+{
+	if (mapping->pid != pid)
+		return mapping->pid < pid;
+	if (mapping->start != address)
+		return mapping->start < address;
+	return listed_at(mapping) < ns;
+}
+
 int tb_trace_generated(const struct tb_trace *trace, uint32_t pid, uint64_t ns, uint64_t address,
 		       const char **name, size_t *length, uint64_t *offset)
 {
 	const struct tb_recording *recording = trace->selected;
-	const struct tb_mapping_at *list = recording->generated, *at;
-	size_t run, low, high, start;
+	const struct tb_mapping_at *list = recording->generated, *first = NULL;
+	size_t run, low, high;
 	struct tb_code code;
-	int result = -ENOENT;
 
 	if (!recording->nr_generated || tb_trace_code(trace, pid, ns, address, &code) ||
 	    is_file(&code))
 		return -ENOENT;
 	for (run = 0; run < recording->generated_runs.count; run++) {
-		start = low = recording->generated_runs.starts[run];
+		low = recording->generated_runs.starts[run];
 		high = tb_run_end(&recording->generated_runs, run, recording->nr_generated);
-		BISECT(low, high, i, list[i].mapping.pid < pid ||
-		       (list[i].mapping.pid == pid && list[i].mapping.start <= address));
-		if (low == start)
-			continue;
-		at = &list[low - 1];
-		if (at->mapping.pid != pid || at->mapping.since > ns ||
-		    address - at->mapping.start >= at->mapping.size)
-			continue;
-		*name = (const char *)at->bytes + at->mapping.build_id;
-		*length = strnlen(*name, at->mapping.path);
-		*offset = address - at->mapping.start + at->mapping.offset;
-		result = 0;
+		BISECT(low, high, i, is_before(&list[i].mapping, pid, address, ns));
+		if (low < tb_run_end(&recording->generated_runs, run, recording->nr_generated) &&
+		    list[low].mapping.pid == pid && list[low].mapping.start == address &&
+		    (!first || listed_at(&list[low].mapping) < listed_at(&first->mapping)))
+			first = &list[low];
 	}
-	return result;
+	if (!first || first->mapping.since > ns)
+		return -ENOENT;
+	*name = (const char *)first->bytes + first->mapping.build_id;
+	*length = strnlen(*name, first->mapping.path);
+	*offset = first->mapping.offset;
+	return *length ? 0 : -ENOENT;
 }

@@ -281,7 +281,8 @@ static void verify_mapping(struct verify *verify, const struct tb_walk *walk, ui
 	    walk->bytes - sizeof(*mapping) < (size_t)mapping->build_id + mapping->path)
 		verify_broken(verify, offset, "a mapping is too short");
 	else if (mapping->kind < TB_MAPPING_CODE || mapping->kind > TB_MAPPING_FUNCTION ||
-		 mapping->size > UINT64_MAX - mapping->start)
+		 mapping->size > UINT64_MAX - (mapping->kind == TB_MAPPING_FUNCTION ?
+					       mapping->since : mapping->start))
 		verify_broken(verify, offset, "a mapping is impossible");
 }
 

@@ -448,8 +448,7 @@ static int add_generated(const struct perf_map_function *function, void *to)
 	} payload = { .mapping = generated->mapping };
 	size_t length = strlen(function->name);
 
-	payload.mapping.start = function->start;
-	payload.mapping.size = function->size;
+	payload.mapping.start = function->address;
 	payload.mapping.offset = function->offset;
 	payload.mapping.path = (uint16_t)length;
 	memcpy(payload.name, function->name, length);
@@ -487,6 +486,7 @@ static void generated_notes(const struct mappings *mappings, const unsigned char
 			continue;
 		generated.mapping.pid = pid;
 		generated.mapping.since = since[pid] > known ? since[pid] : known;
+		generated.mapping.size = monotonic_ns() - generated.mapping.since;
 		result = perf_map_read(pid, since[pid], mappings->opened, addresses, count,
 				       &limits, add_generated, &generated);
 	}

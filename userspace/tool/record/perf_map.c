@@ -250,30 +250,29 @@ static int read_lines(struct reading *reading, FILE *file)
 	return result || reading->limits->bytes ? result : -E2BIG;
 }
 
-/* Pass each run of addresses of one function to @found */
+/* Pass each address that is in a function to @found */
 static int pass(const struct reading *reading,
 		int (*found)(const struct perf_map_function *function, void *to), void *to)
 {
-	const uint64_t *addresses = reading->addresses;
 	struct perf_map_function function;
 	const struct kept *kept;
-	size_t i, first;
 	int result = 0;
+	size_t i;
 
-	for (i = 0; i < reading->count && !result; ) {
-		first = i;
+	for (i = 0; i < reading->count && !result; i++) {
 		kept = reading->functions[i];
-		while (++i < reading->count && reading->functions[i] == kept)
-			;
-		if (!kept || kept == &replaced)
+		if (!kept)
 			continue;
 		if (!reading->limits->functions)
 			return -E2BIG;
 		reading->limits->functions--;
 		function = (struct perf_map_function){
-			.start = addresses[first], .size = addresses[i - 1] - addresses[first] + 1,
-			.offset = addresses[first] - kept->start, .name = kept->name,
+			.address = reading->addresses[i], .name = "",
 		};
+		if (kept != &replaced) {
+			function.name = kept->name;
+			function.offset = function.address - kept->start;
+		}
 		result = found(&function, to);
 	}
 	return result;

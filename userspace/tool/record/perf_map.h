@@ -13,13 +13,12 @@
 #define PERF_MAP_NAME_MAX 512
 
 /**
- * struct perf_map_function - addresses that belong to one function
- * @start, @size: the addresses, from the lowest to the highest that was asked for
- * @offset: bytes from the start of the function to @start
- * @name: at most PERF_MAP_NAME_MAX bytes; not checked
+ * struct perf_map_function - the function at an address
+ * @offset: bytes from the start of the function to @address
+ * @name: at most PERF_MAP_NAME_MAX bytes; not checked; "": there were several functions
  */
 struct perf_map_function {
-	uint64_t start, size, offset;
+	uint64_t address, offset;
 	const char *name;
 };
 
@@ -27,7 +26,7 @@ struct perf_map_function {
  * struct perf_map_limits - what may still be read, for all processes
  * @bytes: of files
  * @steps: pairs of a function in a file and an address in it
- * @functions: with such an address, and parts of them that are found
+ * @functions: with such an address, and addresses that are found
  */
 struct perf_map_limits {
 	size_t bytes, steps, functions;
@@ -39,16 +38,17 @@ struct perf_map_limits {
  * @opened: CLOCK_MONOTONIC in ns of the start of the recording
  * @addresses: sorted, @count of them; each may be a return address
  * @limits: what is read is subtracted
- * @found: called for each function; if it does not return 0, the reading ends
+ * @found: called for each of @addresses, and each address before one, that is in a function; if it
+ *	does not return 0, the reading ends
  *
  * The file is looked up in the root directory of the process, by the PID that it has there.  It
  * must belong to the process's user, and must have been written to since the process started, or
  * since @since.  If the process has ended: in the caller's root directory, by @pid; it must belong
  * to root or the caller, and have been written to since @since or @opened, whichever is later.
- * Links are not followed.  An address that is in two functions with different names belongs to
- * neither: the code there was replaced.
+ * Links are not followed.  An address that is in two functions with different names has none: the
+ * code there was replaced.
  *
- * Return: 0; what @found returned; -ENOMEM; -E2BIG a limit was reached: nothing was found.
+ * Return: 0; what @found returned; -ENOMEM; -E2BIG a limit was reached: some are missing.
  */
 int perf_map_read(uint32_t pid, uint64_t since, uint64_t opened, const uint64_t *addresses,
 		  size_t count, struct perf_map_limits *limits,
