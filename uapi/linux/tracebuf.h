@@ -664,11 +664,11 @@ enum tb_mapping_kind {
  * TB_MAPPING_UNKNOWN.  The file has only mappings that contain an address of the recording.
  *
  * A process may generate code (JIT) and list its functions in /tmp/perf-PID.map.  The recorder
- * reads the list at the end of each file, and writes a TB_MAPPING_FUNCTION for each recorded address
- * @start in it, and for the address before, where the call is if it is a return address.  It is
- * valid from @since on, the latest TB_MAPPING_EXEC or TB_MAPPING_FORK of the process or the end of
- * the latest TB_MAPPING_UNKNOWN, for @size ns, until the list was read.  Of several for an address
- * and a time, that which ends first is right: later, other code may have been there.
+ * reads the list at the end of each file, and writes a TB_MAPPING_FUNCTION for each recorded
+ * address @start in it, and for the address before, where the call is if it is a return address.
+ * It is valid from @since on, the latest TB_MAPPING_EXEC or TB_MAPPING_FORK of the process or the
+ * end of the latest TB_MAPPING_UNKNOWN, for @size ns, until the list was read.  Of several for an
+ * address and a time, that which ends first is right: later, other code may have been there.
  */
 struct tb_mapping {
 	__u64 since;
