@@ -221,6 +221,20 @@ static bool tb_state_start_over(struct tb_provider *p)
 	return !tb_state_write_once(p, true);
 }
 
+/*
+ * A record that is older than the latest one gets the time of that one.  A new thread may have run
+ * before then, so it was not created at that time.
+ */
+static int tb_state_add_queued(struct tb_provider *p, u64 time, const struct tb_thread *queued)
+{
+	struct tb_thread t = *queued;
+
+	lockdep_assert_held(&p->read_lock);
+	if (time < p->durable.last_time)
+		t.flags &= ~TB_THREAD_FORK;
+	return tb_durable_add(p, time, TB_EV_THREAD, &t, sizeof(t));
+}
+
 /* Write a record from the queue.  Return false if the buffer has no room for any record. */
 static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct tb_thread *t)
 {
@@ -235,9 +249,9 @@ static bool tb_state_write_queued(struct tb_provider *p, u64 time, const struct 
 	if (p->starting && !(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
 	    tb_durable_used_slots(&p->durable) > p->durable.max_slots / 2)
 		return false;
-	err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
+	err = tb_state_add_queued(p, time, t);
 	if (err && tb_state_start_over(p))
-		err = tb_durable_add(p, time, TB_EV_THREAD, t, sizeof(*t));
+		err = tb_state_add_queued(p, time, t);
 	return !err;
 }
 

@@ -75,6 +75,7 @@ struct names {
 	uint32_t threads;
 	uint32_t seen;			/* events of rolling blocks */
 	uint32_t unknown, misnamed;
+	uint32_t known_before;		/* new threads that an earlier record has */
 	uint32_t first_unknown;
 };
 
@@ -99,6 +100,7 @@ static void take_thread(struct names *t, const struct stream_event *e)
 	memcpy(&thread, e->payload, sizeof(thread));
 	if (thread.tid >= PID_MAX)
 		return;
+	t->known_before += thread.flags & TB_THREAD_FORK && t->comm[thread.tid][0];
 	memcpy(t->comm[thread.tid], thread.comm, TB_COMM_LEN);
 	t->threads++;
 	/* a thread that named itself has that name at its end */
@@ -138,6 +140,7 @@ static void take_event(void *ctx, const struct stream_event *e)
 			TH_LOG("the first unknown thread is %u", (t)->first_unknown); \
 		}							\
 		EXPECT_EQ(0, (t)->misnamed);				\
+		EXPECT_EQ(0, (t)->known_before);			\
 	} while (0)
 
 /* ---- full ------------------------------------------------------------- */
