@@ -34,6 +34,10 @@ DEPTH = {".": 0, "b": 0, "s": 1, "h": 2, "H": 2, "Z": 3, "z": 3}
 # because any number of them may come in between. As many events before and after the marks may be
 # on either side of them.
 AHEAD = 4000
+# Our compact events have no names: a thread has its new name from the tracepoint task_rename on. The
+# kernel changes it right after that; an interrupt in between still has the old one.
+RENAME = re.compile(r"pid=(\d+) oldcomm=(.*) newcomm=(.*) oom_score_adj=")
+RENAME_NS = 10**6
 RARE = 50
 # By event, the part of the text that is not compared; the last line says how often it differs. A
 # value that a probe does not get as an argument, such as jiffies, may have changed between the two.
@@ -124,10 +128,13 @@ def read_ours(name):
         match = OURS.match(line)
         if match:
             _, tid, on, context, s, ns, system, event, text = match.groups()
+            ns = int(s) * 10**9 + int(ns)
             if system != "tracebuf":
                 events.setdefault(int(on), []).append(
-                    Event(event, text, tid, DEPTH[context[0]], context[1],
-                          int(s) * 10**9 + int(ns), system))
+                    Event(event, text, tid, DEPTH[context[0]], context[1], ns, system))
+            rename = event == "task_rename" and RENAME.match(text)
+            if rename:
+                renames.setdefault(rename[1], []).append((ns, rename[2], rename[3]))
         elif "LOST" in line:
             sys.exit("events have been lost: " + line)
     return events
@@ -188,10 +195,20 @@ def same_place(a, b):
     return a.name == b.name and a.tid == b.tid and a.depth == b.depth and a.off == b.off
 
 
+renames = {}
+
+
+def in_rename(a, b):
+    """Says whether the texts are the same except for a name that is just being changed."""
+    return a.depth > 0 and any(abs(b.ns - ns) < RENAME_NS and
+                               a.text.replace("comm=" + old, "comm=" + new) == b.text
+                               for ns, old, new in renames.get(b.tid, ()))
+
+
 def same(a, b, reduced):
     return same_place(a, b) and \
         (a.text == b.text or "%s:%s" % (b.system, b.name) in reduced or
-         same_text(b.system, a.name, a.text, b.text))
+         same_text(b.system, a.name, a.text, b.text) or in_rename(a, b))
 
 
 def but_for_one(a, b):
