@@ -516,6 +516,20 @@ bool why_slice(const struct why *why, size_t index, uint32_t *thread, uint64_t *
 	return true;
 }
 
+bool why_call(const struct why *why, uint32_t thread, size_t index, int64_t *number,
+	      uint64_t *from, uint64_t *to)
+{
+	const struct why_line *line = why_line_of(&why->lines, thread);
+	const struct why_call *call = line->calls.at;
+
+	if (index >= line->calls.count)
+		return false;
+	*number = call[index].number;
+	*from = call[index].begin;
+	*to = call[index].end;
+	return true;
+}
+
 const struct why_node *why_nodes(const struct why *why, size_t *count)
 {
 	*count = why->nodes.count;

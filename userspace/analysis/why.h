@@ -98,6 +98,11 @@ void why_times(const struct why *why, uint32_t thread, uint64_t from, uint64_t t
 bool why_slice(const struct why *why, size_t index, uint32_t *thread, uint64_t *from,
 	       uint64_t *to);
 
+/* Get call number @index of @thread, in the order of time: number of the system call, beginning and
+ * end.  false: there are fewer.  Calls whose beginning or end is not known are left out */
+bool why_call(const struct why *why, uint32_t thread, size_t index, int64_t *number,
+	      uint64_t *from, uint64_t *to);
+
 /* Gets a stretch of time of the node with this index.  A result other than 0 ends why_add() */
 typedef int why_stretch(void *context, uint32_t node, uint64_t from, uint64_t to);
 

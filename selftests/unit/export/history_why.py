@@ -160,6 +160,25 @@ def asked(judge, tid, *more):
     return found, made["from_ns"], made["to_ns"]
 
 
+def check_calls(judge, truth, tid):
+    """With --call the causes are those during the thread's calls."""
+    spans = [(begin, end) for begin, end, _ in truth.calls[tid] if begin < end]
+    want = collections.Counter()
+    for begin, end in spans:
+        want += truth.causes(tid, begin, end)
+    if not spans:
+        return
+    made = json.loads(judge.run("why", "--json", "--call", "*", "-t", str(tid), judge.path))
+    found = collections.Counter()
+    for path, ns in leaves(made["tree"]):
+        found[path] += ns
+    if made["calls"] != len(spans) or found != want:
+        raise ValueError(f"thread {tid}: {made['calls']} of {len(spans)} calls, "
+                         f"{sorted((found - want).items(), key=str)} instead of "
+                         f"{sorted((want - found).items(), key=str)}")
+    judge.counts["calls"] += len(spans)
+
+
 def check_whole(judge):
     """If the recording lacks nothing, all causes are right to the nanosecond."""
     truth = Truth(judge.true)
@@ -175,6 +194,7 @@ def check_whole(judge):
             raise ValueError(f"thread {tid}: {sorted((found - want).items(), key=str)} instead "
                              f"of {sorted((want - found).items(), key=str)}")
         judge.counts["causes"] += len(found)
+        check_calls(judge, truth, tid)
 
 
 def kind(path):

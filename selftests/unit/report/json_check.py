@@ -68,7 +68,7 @@ for trace in TRACES:
     note_report("report", trace)
     note_report("report", "--section", "why", "--why", "*", trace)
     note_report("diff", trace, trace)
-    for words in ("--comm", "*"), ("--slice", "*"):
+    for words in ("--comm", "*"), ("--slice", "*"), ("--call", "*"):
         for made in run("why", "--json", *words, trace):
             note("`tracebuf why`", "", made)
             nodes = [made["tree"]]

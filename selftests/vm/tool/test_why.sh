@@ -144,6 +144,17 @@ slices()
 		'of("blocked in read") > 0.6 * of()'
 }
 
+calls()
+{
+	holds_of "--comm asker --call read chain.tbuf" 'why["calls"] > 2' 'sums(why["tree"])' \
+		'of("blocked in read", "woken worker") > 0.9 * of("blocked in read")' \
+		'of("blocked in read") > 0.2e9' 'of("sleeps") == 0' || return
+	holds_of "--call fsync sync.tbuf" 'why["calls"] == 1' 'of("blocked in fsync") > 0' \
+		'of("runs dd") + of("blocked in fsync") + of("waits") + of("irq") + of("softirq") > 0.9 * of()' ||
+		return
+	! tracebuf why --call nanosleep sync.tbuf 2>said && grep -q "no such system call" said
+}
+
 # A process waits for a lock that another one has; a child for the lock of a file that its parent
 # opened.
 in_lock()
@@ -306,7 +317,7 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 6 12
+plan 6 13
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
@@ -321,6 +332,7 @@ judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
 judge "sleeps are not waits" holds 'of("sleeps") > 80e6'
 judge "only during the slices of a program" slices
+judge "only during system calls" calls
 judge "the quota of a container" quota
 judge "a request in a container" requests
 judge "the file that a lock is on" lock

@@ -2,6 +2,7 @@
 /*
  * tracebuf why - explain where the time of threads went, from their waits back to the causes.
  */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ const struct command cmd_why = {
 	.brief = "explain where the time of a thread went, back to the causes",
 	.help  =
 	"usage: tracebuf why [OPTIONS] [-t TID] [--pid PID] [--comm NAME] [--cgroup NAME]\n"
-	"                    [--slice NAME] [FILE]\n"
+	"                    [--slice NAME|--call NAME] [FILE]\n"
 	"\n"
 	"Divides the time of one or more threads of a trace file (" DEFAULT_FILE "; '-' is\n"
 	"standard input) by causes: the thread ran; it could run and another task or an interrupt\n"
@@ -42,6 +43,8 @@ const struct command cmd_why = {
 	"      --cgroup NAME     all threads in this container or cgroup; with * and ?\n"
 	"      --slice NAME      only during the slices of this name that a program wrote; with\n"
 	"                        * and ?. Of all threads, or of those above\n"
+	"      --call NAME       only during the system calls of this name, with * and ?: fsync.\n"
+	"                        Of all threads, or of those above\n"
 	MOMENT_HELP
 	"      --top N           causes shown below each cause (8); 0: all\n"
 	"      --json            print JSON, with exact numbers (ns)\n"
@@ -54,14 +57,14 @@ const struct command cmd_why = {
 struct job {
 	const char *file;
 	struct selection selection;
-	const char *slice;
+	const char *slice, *call;	/* NULL, or a pattern */
 	uint32_t top;
 	bool json, chosen;	/* @chosen: threads were named */
 	bool found;		/* a thread has the chosen name or number */
 
 	struct why *why;
 	uint64_t from, to;	/* span of all intervals added */
-	uint32_t added;		/* threads or slices */
+	uint32_t added;		/* threads, slices or calls */
 	uint32_t first;		/* the thread added last */
 };
 
@@ -109,6 +112,8 @@ static int print_text(const struct job *job)
 		return complain("out of memory");
 	if (job->slice)
 		printf("%u slice%s '%s'", job->added, plural(job->added), job->slice);
+	else if (job->call)
+		printf("%u system call%s '%s'", job->added, plural(job->added), job->call);
 	else if (job->added == 1)
 		printf("%s", cause_thread(job->why, job->first, text, sizeof(text)));
 	else
@@ -140,7 +145,7 @@ static int print_json(const struct job *job)
 	if (!out)
 		return complain("out of memory");
 	out->file = stdout;
-	out_text(out, job->slice ? "{\"slices\":" : "{\"threads\":");
+	out_text(out, job->slice ? "{\"slices\":" : job->call ? "{\"calls\":" : "{\"threads\":");
 	out_json_unsigned(out, job->added);
 	out_text(out, ",\"clock\":");
 	out_json_string(out, timebase_name(job->selection.base));
@@ -157,7 +162,7 @@ static int print_json(const struct job *job)
 	return EXIT_FINE;
 }
 
-/* ---- adding threads and slices ---- */
+/* ---- adding threads, slices and calls ---- */
 
 /* Add an interval; 0 or -ENOMEM */
 static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
@@ -169,34 +174,59 @@ static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 	return why_add(job->why, thread, from, to);
 }
 
-/* Add the chosen slices or threads; without --from and --to, as long as a thread is known */
-static int add_all(struct job *job, const struct tb_trace *trace)
+/* Add what --from and --to choose of a slice or call */
+static int add_part(struct job *job, const struct tb_trace *trace, uint32_t thread, uint64_t from,
+		    uint64_t to)
 {
 	const struct selection *selection = &job->selection;
 	uint64_t since = tb_trace_ns(trace, selection->from_ticks, selection->base);
 	uint64_t until = tb_trace_ns(trace, selection->to_ticks, selection->base);
+
+	from = selection->from.given && since > from ? since : from;
+	to = selection->to.given && until < to ? until : to;
+	return why_cut(job->why, thread, &from, &to) ? add(job, thread, from, to) : 0;
+}
+
+static bool is_chosen_call(const struct job *job, int64_t number)
+{
+	const char *name = number < 0 ? NULL : tb_syscall_name((uint64_t)number);
+
+	return name && !fnmatch(job->call, name, 0);
+}
+
+static int add_thread(struct job *job, const struct tb_trace *trace, uint32_t thread)
+{
+	uint64_t from, to;
+	int64_t number;
+	int result = 0;
+	size_t i;
+
+	job->found = true;
+	for (i = 0; !result && job->call &&
+	     why_call(job->why, thread, i, &number, &from, &to); i++)
+		if (is_chosen_call(job, number))
+			result = add_part(job, trace, thread, from, to);
+	if (!job->call && why_threads_time(&job->selection, job->why, job->selection.base, thread,
+					   &from, &to))
+		result = add(job, thread, from, to);
+	return result;
+}
+
+/* Add the chosen slices, calls or threads; without --from and --to, as long as a thread is known */
+static int add_all(struct job *job, const struct tb_trace *trace)
+{
 	uint64_t from, to;
 	int result = 0;
 	uint32_t thread;
 	size_t i;
 
 	job->from = UINT64_MAX;
-	for (i = 0; !result && job->slice && why_slice(job->why, i, &thread, &from, &to); i++) {
-		if (!why_threads_wanted(&job->selection, job->why, thread))
-			continue;
-		from = selection->from.given && since > from ? since : from;
-		to = selection->to.given && until < to ? until : to;
-		if (why_cut(job->why, thread, &from, &to))
-			result = add(job, thread, from, to);
-	}
-	for (i = 0; !result && !job->slice && i < why_threads(job->why); i++) {
-		thread = why_thread(job->why, i);
-		if (!why_threads_wanted(&job->selection, job->why, thread))
-			continue;
-		job->found = true;
-		if (why_threads_time(selection, job->why, selection->base, thread, &from, &to))
-			result = add(job, thread, from, to);
-	}
+	for (i = 0; !result && job->slice && why_slice(job->why, i, &thread, &from, &to); i++)
+		if (why_threads_wanted(&job->selection, job->why, thread))
+			result = add_part(job, trace, thread, from, to);
+	for (i = 0; !result && !job->slice && i < why_threads(job->why); i++)
+		if (why_threads_wanted(&job->selection, job->why, why_thread(job->why, i)))
+			result = add_thread(job, trace, why_thread(job->why, i));
 	return result ? complain("out of memory") : EXIT_FINE;
 }
 
@@ -276,7 +306,7 @@ static int explain(struct job *job, const struct tb_trace *trace)
 	if (!why_has_wakeups(job->why))
 		note("%s has no wake-ups: what a thread waited for is not known (record sched_waking and sched_wakeup)",
 		     job->file);
-	if (!job->slice && !job->chosen)
+	if (!job->slice && !job->call && !job->chosen)
 		return list_threads(job);
 	status = add_all(job, trace);
 	if (status)
@@ -286,6 +316,10 @@ static int explain(struct job *job, const struct tb_trace *trace)
 				"'tracebuf query %s \"select distinct name from user_slices\"' "
 				"lists the names ('record -e user' records what programs write)",
 				job->file, job->file);
+	if (!job->added && job->call && (job->found || !job->chosen))
+		return complain("%s: there is no such system call of such a thread in that time; "
+				"'tracebuf query %s syscalls' lists the names (why needs sys_enter "
+				"and sys_exit)", job->file, job->file);
 	if (!job->added && !job->found)
 		return complain("%s: nothing is known of such a thread; "
 				"'tracebuf why %s' lists the threads", job->file, job->file);
@@ -333,6 +367,9 @@ static int why_option(struct job *job, int option, const char *value)
 	case OPTION_SLICE:
 		job->slice = value;
 		return EXIT_FINE;
+	case OPTION_CALL:
+		job->call = value;
+		return EXIT_FINE;
 	case OPTION_TOP:
 		if (!parse_u32(value, 0, UINT32_MAX, &job->top))
 			return EXIT_FINE;
@@ -354,7 +391,9 @@ static int why_run(int argc, char **argv)
 		status = why_option(&job, option, optarg);
 	}
 	job.chosen = selection_of_threads(&job.selection);
-	if (status == EXIT_FINE && !job.chosen && !job.slice && job.json)
+	if (status == EXIT_FINE && job.slice && job.call)
+		status = misused(&cmd_why, "--slice and --call choose different times: give one of them");
+	if (status == EXIT_FINE && !job.chosen && !job.slice && !job.call && job.json)
 		status = misused(&cmd_why, "of which threads? Choose them with --tid, --pid, --comm or --cgroup");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);
