@@ -16,6 +16,9 @@ endif
 # Longer traces than the golden ones, if what makes them can be built
 FORMATS_TRACES := $(if $(PERFETTO_OBJ),$(OUT)/test_export)
 
+# Parts of the test may run side by side: two of them must not build these at the same time
+tests: $(FORMATS_TRACES) $(addprefix $(OUT)/,report_trace history_trace top_trace page_trace)
+
 .PHONY: test-formats test-query test-top
 test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_export_formats.sh'
