@@ -237,7 +237,7 @@ static void remark_unrecorded(struct report_builder *m)
 	for (cpu = 0; cpu < tb_trace_nr_cpus(m->trace); cpu++)
 		recorded += tb_trace_totals(m->trace, cpu) != NULL;
 	/* without totals, the recording was not stopped: its CPUs are unknown */
-	if (!init || !recorded || recorded >= init->nr_cpus)
+	if (!init || !recorded || recorded >= init->nr_cpus || init->flags & TB_INIT_ALL_CPUS)
 		return;
 	remark(m, "%u of %u CPUs were recorded: a task may have run on another one while it seems to wait, or to be off the CPU.",
 	       recorded, init->nr_cpus);

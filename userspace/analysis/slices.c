@@ -36,9 +36,23 @@ void slices_off(struct slices *slices)
 	slices->off = true;
 }
 
-void slices_first_waits(struct slices *slices)
+void slices_before(struct slices *slices)
 {
-	slices->first_waits = true;
+	/* a thread that begins to wait for a CPU, and was not on one, has one of these events */
+	static const char *const wakeups[] = { "sched_waking", "sched_wakeup_new" };
+	const struct spans *missing = slices->missing;
+	uint64_t from;
+	unsigned int i;
+
+	slices->before = true;
+	for (i = 0; i < sizeof(wakeups) / sizeof(wakeups[0]); i++) {
+		from = spans_recorded_from(slices->trace, wakeups[i], slices->base);
+		if (from > slices->wakeups_from)
+			slices->wakeups_from = from;
+	}
+	for (i = 0; i < missing->nr_cpus; i++)
+		if (missing->cpus[i].any && missing->cpus[i].begin > slices->begin)
+			slices->begin = missing->cpus[i].begin;
 }
 
 void slices_missing(struct slices *slices, const struct spans *missing)
@@ -95,9 +109,14 @@ static struct thread *thread_of(struct slices *slices, uint32_t tid)
 {
 	void **slot = map_at(&slices->threads, tid);
 
-	if (slot && !*slot)
-		*slot = calloc(1, sizeof(struct thread));
-	return slot ? *slot : NULL;
+	struct thread *thread = slot ? *slot : NULL;
+
+	if (slot && !thread) {
+		*slot = thread = calloc(1, sizeof(struct thread));
+		if (thread)
+			thread->asleep_since = UINT64_MAX;
+	}
+	return thread;
 }
 
 /* True if @thread may have run since it was woken: the switch may not be recorded */
@@ -167,15 +186,80 @@ void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, 
 		certain_until(slices, thread->out_at, thread->out_losses, ns), SLICE_UNENDED);
 }
 
-/* End a wait for a CPU that began with a wake-up */
-static void end_first_wait(struct slices *slices, const struct thread *thread, uint32_t tid,
-			   const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
+/* The time since when the trace has the events of all CPUs, at @ns; UINT64_MAX: it has not */
+static uint64_t complete_since(const struct slices *slices, uint64_t ns)
 {
+	const struct spans *missing = slices->missing;
+	size_t at = spans_from(missing, ns);
+	uint64_t since = slices->begin;
+
+	if (!missing->all_cpus || (at < missing->count && missing->list[at].first <= ns))
+		return UINT64_MAX;
+	if (at && missing->list[at - 1].last > since)
+		since = missing->list[at - 1].last;
+	if (slices->switches_since > since)
+		since = slices->switches_since;
+	return since <= ns ? since : UINT64_MAX;
+}
+
+static bool runs_now(const struct slices *slices, uint32_t tid)
+{
+	unsigned int i;
+
+	for (i = 0; i < slices->nr_cpus; i++)
+		if (slices->cpus[i] && slices->cpus[i]->running && slices->cpus[i]->run.tid == tid)
+			return true;
+	return false;
+}
+
+/*
+ * A thread is woken that was not seen leaving a CPU since the trace has all events: it has been
+ * asleep since then.  A new thread is not: its first event is a wakeup without a waking.
+ */
+static void note_asleep(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
+{
+	uint64_t since;
+
+	/* without gaps it is known already */
+	if (!slices->before || (thread->out && !slices->missing->count))
+		return;
+	since = complete_since(slices, ns);
+	if (thread->asleep_since != since)
+		thread->asleep_since = (thread->out && thread->out_at >= since) ||
+				       runs_now(slices, tid) ? UINT64_MAX : since;
+}
+
+/*
+ * A thread comes to a CPU that was not seen leaving one, and was not woken, since the trace has all
+ * events: it has waited since then.
+ */
+static void end_waiting(struct slices *slices, uint32_t tid, const struct tb_view *view,
+			uint64_t ns)
+{
+	uint64_t since = complete_since(slices, ns);
 	struct slice off;
 
-	slice_begin(&off, SLICE_OFF, view, thread->woken_at);
+	if (since < slices->wakeups_from)
+		since = slices->wakeups_from;
+	if (since >= ns)
+		return;
+	slice_begin(&off, SLICE_OFF, view, since);
 	off.tid = tid;
-	off.has_result = off.has_waited = off.first_wait = true;
+	off.has_result = off.before = true;
+	slice_end(slices, &off, ns, SLICE_WHOLE);
+}
+
+/* End the time off the CPU of a thread that was asleep, or woken, when the trace began */
+static void end_before(struct slices *slices, const struct thread *thread, uint32_t tid,
+		       const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
+{
+	bool asleep = thread->asleep_since < thread->woken_at;
+	struct slice off;
+
+	slice_begin(&off, SLICE_OFF, view, asleep ? thread->asleep_since : thread->woken_at);
+	off.tid = tid;
+	off.has_result = !asleep;
+	off.has_waited = off.before = true;
 	off.waited = duration(thread->woken_at, ns);
 	note_waker(&off, thread);
 	slice_end(slices, &off, ns, doubt);
@@ -203,10 +287,15 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 		}
 		/* a runnable thread is not woken: it has run since, and sleeps again */
 		thread->unseen = true;
+		thread->asleep_since = UINT64_MAX;
 	}
 	/* this wake-up is for a later sleep, whose beginning is not in the trace */
 	if (thread->woken && thread->out && thread->woken_at >= thread->out_at)
 		slices_end_off(slices, thread, (uint32_t)tid, ns);
+	if (plan->role == ROLE_WAKING && !thread->unseen)
+		note_asleep(slices, thread, (uint32_t)tid, ns);
+	else
+		thread->asleep_since = UINT64_MAX;
 	thread->woken = true;
 	thread->awake = plan->role == ROLE_WAKEUP;
 	thread->woken_losses = slices->losses;
@@ -295,6 +384,8 @@ static void take_in(struct slices *slices, const struct plan *plan,
 		end_off(slices, thread, (uint32_t)tid, view, ns,
 			off_known ? SLICE_WHOLE : SLICE_LOSSY);
 	}
+	if (slices->before && tid && !off_known && !(thread && (thread->woken || thread->unseen)))
+		end_waiting(slices, (uint32_t)tid, view, ns);
 	if (!thread)
 		return;
 	cpu->run.unseen = thread->unseen;
@@ -303,16 +394,18 @@ static void take_in(struct slices *slices, const struct plan *plan,
 		return;
 	thread->woken = false;
 	cpu->run.wait_lost = may_have_run(slices, thread, ns);
-	if (cpu->run.wait_lost)
+	if (cpu->run.wait_lost) {
+		thread->asleep_since = UINT64_MAX;
 		return;
+	}
 	cpu->run.has_waited = true;
 	cpu->run.waited = duration(thread->woken_at, ns);
 	slice_begin(&wakeup, SLICE_WAKEUP, view, thread->woken_at);
 	wakeup.tid = (uint32_t)tid;
 	note_waker(&wakeup, thread);
 	slice_end(slices, &wakeup, ns, SLICE_WHOLE);
-	if (slices->first_waits && !off_known)
-		end_first_wait(slices, thread, (uint32_t)tid, view, ns, SLICE_WHOLE);
+	if (slices->before && !off_known)
+		end_before(slices, thread, (uint32_t)tid, view, ns, SLICE_WHOLE);
 }
 
 static int take_call(struct slices *slices, const struct plan *plan,
@@ -326,6 +419,8 @@ static int take_call(struct slices *slices, const struct plan *plan,
 	thread = has ? thread_of(slices, view->tid) : NULL;
 	if (!thread)
 		return has ? -ENOMEM : 0;
+	slices->calls = true;
+	thread->asleep_since = UINT64_MAX;
 	if (thread->in_call)
 		end_unknown(slices, &thread->call);
 	slice_begin(&thread->call, SLICE_SYSCALL, view, ns);
@@ -347,6 +442,14 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 	bool has;
 
 	id = plan_number(view, plan->fields[0], &has);
+	if (thread && !thread->in_call && has && slices->calls &&
+	    thread->asleep_since < UINT64_MAX) {
+		slice_begin(&thread->call, SLICE_SYSCALL, view, thread->asleep_since);
+		thread->call.number = id;
+		slice_end(slices, &thread->call, ns, SLICE_UNBEGUN);
+	}
+	if (thread)
+		thread->asleep_since = UINT64_MAX;
 	if (!thread || !thread->in_call)
 		return 0;
 	thread->in_call = false;
@@ -438,6 +541,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		slices->last = ns;
 	if (view->user || view->cpu >= SLICES_CPUS_MAX)
 		return 0;
+	if (!slices->begin)
+		slices->begin = ns;
 	cpu = cpu_of(slices, view->cpu);
 	if (!cpu)
 		return -ENOMEM;
@@ -506,7 +611,7 @@ void slices_finish(struct slices *slices)
 {
 	const struct tb_view none = { .cpu = TB_RING_USER };
 	const struct map *threads = &slices->threads;
-	bool waits_known = slices->first_waits && all_run(slices);
+	bool waits_known = slices->before && all_run(slices);
 	struct thread *thread;
 	unsigned int i;
 	uint32_t tid;
@@ -527,9 +632,9 @@ void slices_finish(struct slices *slices)
 			slices_end_off(slices, thread, tid, slices->last);
 		else if (waits_known && thread && thread->woken && !runs_at_end(slices, tid) &&
 			 !may_have_run(slices, thread, thread->woken_at))
-			end_first_wait(slices, thread, tid, &none,
-				       certain_until(slices, thread->woken_at,
-						     thread->woken_losses, slices->last),
-				       SLICE_UNENDED);
+			end_before(slices, thread, tid, &none,
+				   certain_until(slices, thread->woken_at, thread->woken_losses,
+						 slices->last),
+				   SLICE_UNENDED);
 	}
 }

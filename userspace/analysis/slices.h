@@ -51,7 +51,7 @@ enum slice_doubt {
  * @wait_lost: of SLICE_RUN: it was woken before, but events are missing since: it may have run
  *	meanwhile
  * @unseen: of SLICE_RUN: it has run in between, as it was woken twice, and no event says where
- * @first_wait: of SLICE_OFF: see slices_first_waits()
+ * @before: of SLICE_OFF: see slices_before()
  * @depth: of SLICE_IRQ: number of interrupts around it
  * @name: of SLICE_IRQ: name of the interrupt or its handler, @name_length bytes; NULL: unknown
  * @event: the event it began with; only format, payload and length are valid
@@ -69,7 +69,7 @@ struct slice {
 	uint32_t waker_cpu;
 	char waker_comm[TB_COMM_LEN + 4];
 	unsigned int depth;
-	bool has_result, has_prio, has_waited, wait_lost, unseen, first_wait;
+	bool has_result, has_prio, has_waited, wait_lost, unseen, before;
 	const char *name;
 	size_t name_length;
 	struct tb_view event;
@@ -88,8 +88,14 @@ void slices_close(struct slices *slices);
 /* Make SLICE_OFF, too, from now on */
 void slices_off(struct slices *slices);
 
-/* Also make a SLICE_OFF, in state 0, of a wait for a CPU whose sleep before is not in the trace */
-void slices_first_waits(struct slices *slices);
+/*
+ * Also make slices of what threads did when the trace, or a part without gaps, began, which only
+ * later events tell.  A thread that is woken, and was not seen leaving a CPU, slept: SLICE_OFF
+ * without a state, and SLICE_SYSCALL of the call to whose end it returns.  One that comes to a CPU
+ * without being woken waited for it: SLICE_OFF in state 0.  If events of some CPUs are not recorded,
+ * only the wait after the wake-up is known.  slices_missing() was called before.
+ */
+void slices_before(struct slices *slices);
 
 /* Use the spans of a file in which events are missing.  The caller frees @missing afterwards */
 struct spans;

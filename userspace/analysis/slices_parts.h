@@ -32,11 +32,13 @@ struct cpu {
 /*
  * @awake: there was a wakeup, not only a waking; @unseen: it has run since it left the CPU, unseen;
  * @out: it has left the CPU, in state @state
+ * @asleep_since: of a thread that was off the CPU, and in no new call, since then, when the trace
+ *	began to have all events; UINT64_MAX: not known
  */
 struct thread {
 	bool in_call, woken, awake, unseen, out, has_state;
 	uint64_t call_losses, woken_losses, out_losses;
-	uint64_t woken_at, out_at;
+	uint64_t woken_at, out_at, asleep_since;
 	int64_t  state;
 	uint32_t waker, waker_cpu;
 	uint16_t waker_context;
@@ -57,11 +59,14 @@ struct slices {
 	void (*each)(void *context, const struct slice *slice);
 	void *context;
 	uint64_t losses, last;
+	uint64_t begin;			/* ns; before, events of a CPU are missing; 0: not yet known */
+	uint64_t wakeups_from;		/* ns; the trace has all wake-ups from then on */
 	enum tb_timebase base;
 	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
 	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
 	bool wakeups;			/* there are events of wakeup, not only of waking */
-	bool off, first_waits;		/* the caller wants them */
+	bool calls;			/* there are events of the begin of a call */
+	bool off, before;		/* the caller wants them: slices_off(), slices_before() */
 	bool first_runs;		/* slices_begin() has yet to make them */
 	uint64_t switches_from;		/* ticks */
 	struct map threads;

@@ -42,12 +42,19 @@ struct spans {
 	size_t nr_own, room_own;
 	uint64_t lost;			/* number of missing events */
 	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid */
+	bool all_cpus;			/* @cpus has all CPUs of the machine on which anything ran */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */
 	unsigned int nr_cpus;
 };
 
-/* True if the recording says at its end that rules or the choice of threads kept out switches */
-bool spans_lacks_switches(const struct tb_trace *trace);
+/* True if the recording says at its end that rules or the choice of threads kept out events of this
+ * name, "sched_switch", of system sched */
+bool spans_lacks(const struct tb_trace *trace, const char *name);
+
+/* The time, ns, from which on to the end all events of this name, of system sched, are recorded;
+ * UINT64_MAX: not */
+uint64_t spans_recorded_from(const struct tb_trace *trace, const char *name,
+			     enum tb_timebase base);
 
 /* Find the spans of the selected recording of a file, and settle them.  0, -ENOMEM */
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base);

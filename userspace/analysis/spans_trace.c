@@ -151,10 +151,14 @@ static uint64_t begin_of(const struct ahead *a, const struct edges *edges)
 	       tb_trace_ns(a->trace, edges->first.time_start, a->base) : 0;
 }
 
+static bool is_event(const struct tb_format *format, const char *name)
+{
+	return format && !strcmp(format->system, "sched") && !strcmp(format->name, name);
+}
+
 static bool is_switch(const struct tb_format *format)
 {
-	return format && !strcmp(format->system, "sched") &&
-	       !strcmp(format->name, "sched_switch");
+	return is_event(format, "sched_switch");
 }
 
 /* Find the first event of a CPU.  False: events before it are missing */
@@ -210,17 +214,60 @@ static uint64_t deselected_at(const struct tb_trace *trace, uint64_t from)
 	return since;
 }
 
-bool spans_lacks_switches(const struct tb_trace *trace)
+bool spans_lacks(const struct tb_trace *trace, const char *name)
 {
 	size_t count, i;
 	const struct tb_suppressed *list = tb_trace_suppressed(trace, &count);
 
 	for (i = 0; i < count; i++)
-		if (!list[i].id || is_switch(tb_trace_format(trace, (uint16_t)list[i].id)) ||
+		if (!list[i].id || is_event(tb_trace_format(trace, (uint16_t)list[i].id), name) ||
 		    /* described in its compact form only */
-		    is_switch(tb_trace_format(trace, (uint16_t)(list[i].id + 1))))
+		    is_event(tb_trace_format(trace, (uint16_t)(list[i].id + 1)), name))
 			return true;
 	return false;
+}
+
+/* True if an event of this name is selected from change number @change on */
+static bool selects(const struct tb_trace *trace, unsigned int change, const char *name)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
+		if (is_event(format, name) && tb_trace_selects(trace, change, format->id))
+			return true;
+	return false;
+}
+
+uint64_t spans_recorded_from(const struct tb_trace *trace, const char *name,
+			     enum tb_timebase base)
+{
+	uint64_t ticks, since = UINT64_MAX;
+	unsigned int change;
+
+	if (spans_lacks(trace, name))
+		return UINT64_MAX;
+	for (change = 0; !tb_trace_selection(trace, change, &ticks); change++)
+		since = !selects(trace, change, name) ? UINT64_MAX :
+			since == UINT64_MAX ? tb_trace_ns(trace, ticks, base) : since;
+	/* without records of changes, all events are selected */
+	return change || !selects(trace, 0, name) ? since : 0;
+}
+
+/* See struct spans; the totals of all recorded CPUs are written together */
+static bool has_all_cpus(const struct tb_trace *trace, const struct spans *spans)
+{
+	const struct tb_init *init = tb_trace_init(trace);
+	unsigned int i, with_blocks = 0;
+
+	if (!init || !(init->flags & TB_INIT_ALL_CPUS))
+		return false;
+	for (i = 0; i < init->nr_cpus; i++) {
+		if (tb_trace_totals(trace, i) || tb_trace_snapshot(trace, i))
+			return true;
+		with_blocks += i < spans->nr_cpus && spans->cpus[i].any;
+	}
+	return with_blocks == init->nr_cpus;
 }
 
 /*
@@ -235,7 +282,7 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 	unsigned int i;
 
 	missing->first = UINT64_MAX;
-	if (!switch_format(a->trace) || spans_lacks_switches(a->trace))
+	if (!switch_format(a->trace) || spans_lacks(a->trace, "sched_switch"))
 		return;
 	for (i = 0; i < missing->nr_cpus; i++) {
 		cpus[i].has_tid = tb_trace_totals(a->trace, i) &&
@@ -274,6 +321,7 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 		};
 		spans->nr_cpus = cpu + 1;
 	}
+	spans->all_cpus = !result && has_all_cpus(trace, spans);
 	if (!result)
 		find_first_threads(&a, edges);
 	free(edges);

@@ -255,7 +255,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		.waker = NOBODY,
 		/* preempted, or woken before it had left the CPU */
 		.runnable = slice->has_result && !(slice->result & 0xff),
-		.first_wait = slice->first_wait,
+		.before = slice->before,
 	};
 	if (slice->has_waited) {
 		off->wake = slice->end - slice->waited;
@@ -594,8 +594,8 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		slices_missing(slices, &missing);
 		slices_switches_from(slices, 0);
 		slices_off(slices);
-		if (!spans_lacks_switches(trace))
-			slices_first_waits(slices);
+		if (!spans_lacks(trace, "sched_switch"))
+			slices_before(slices);
 		note_formats(lines, slices, trace);
 		result = read_events(&reader, slices, base, error);
 	}

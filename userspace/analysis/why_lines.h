@@ -24,7 +24,7 @@ struct why_run {
  * @waker: the thread that woke it, or NOBODY
  * @waker_cpu: the CPU of the waker
  * @runnable: it was runnable all the time
- * @first_wait: the sleep before it is not in the trace
+ * @before: it had begun before the trace has all events
  * @interrupt: an interrupt woke it, not the thread @waker
  * @context: TB_CONTEXT_* in which it was woken, without the preemption depth
  */
@@ -32,7 +32,7 @@ struct why_off {
 	uint64_t begin, end, wake;
 	uint32_t cpu, waker, waker_cpu;
 	uint16_t context;
-	bool runnable, first_wait, interrupt;
+	bool runnable, before, interrupt;
 };
 
 /* A system call; @object: its file or futex, a number for files_name(); 0: not known */

@@ -62,7 +62,8 @@ class History:
         self.random = random.Random(seed)
         self.events = []
         self.runs, self.waits, self.offs, self.calls, self.irqs = [], [], [], [], []
-        self.first_waits = []   # of threads that had not run before
+        self.first_waits = []   # of threads that slept at the beginning: (tid, waking, end)
+        self.queued = []        # of those that waited for a CPU then: (tid, end)
         self.begin = self.now = 10_000_000
         self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
         self.threads = {tid: Thread(tid) for tid in range(100, 101 + self.random.randint(1, 7))}
@@ -88,6 +89,12 @@ class History:
                 cpu.queue.append(thread)
             else:
                 thread.sleeping = True
+                if self.random.random() < 0.6:
+                    # it sleeps in a call that began before
+                    thread.call = Event(None, None, "enter", thread.tid, self.random_call())
+
+    def random_call(self):
+        return self.random.choice((0, 1, 2, 3, 4, 35))
 
     def event(self, cpu, kind, *args):
         few = self.random.random() < 0.2
@@ -122,11 +129,14 @@ class History:
         elif what < 0.5 and cpu.queue:
             self.switch(cpu, RUNNING)
         elif thread.call:
-            left = self.event(cpu, "exit", thread.call.args[0])
-            self.calls.append((thread.tid, thread.call.args[0], thread.call, left))
-            thread.call = None
+            self.leave(thread, self.event(cpu, "exit", thread.call.args[0]))
         elif what < 0.9:
-            thread.call = self.event(cpu, "enter", self.random.choice((0, 1, 2, 3, 4, 35)))
+            thread.call = self.event(cpu, "enter", self.random_call())
+
+    def leave(self, thread, left):
+        begin = thread.call if thread.call.time else None
+        self.calls.append((thread.tid, thread.call.args[0], begin, left))
+        thread.call = None
 
     def switch(self, cpu, state):
         thread, coming = self.threads.get(cpu.current), None
@@ -153,6 +163,8 @@ class History:
             self.offs.append((thread.tid, thread.out, event, thread.out.args[0], thread.waking))
         elif thread.waking:
             self.first_waits.append((thread.tid, thread.waking, event))
+        else:
+            self.queued.append((thread.tid, event))
         thread.out = None
 
     def wake(self, cpu):
@@ -194,7 +206,7 @@ class History:
                           for event in cpu.interrupts]
         for thread in self.threads.values():
             if thread.call:
-                self.calls.append((thread.tid, thread.call.args[0], thread.call, None))
+                self.leave(thread, None)
             if thread.out:
                 self.offs.append((thread.tid, thread.out, None, thread.out.args[0],
                                   thread.waking))

@@ -26,7 +26,7 @@
 #include <inttypes.h>
 #include "test_lib_fixture.h"
 
-enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
+enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
        EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
@@ -93,6 +93,7 @@ static void describe(void)
 		    fx_softirq_compact, 2);
 	fx_describe(&fx, EV_SOFTIRQ_EXIT + 1, TB_EVENT_SIMPLE, "irq", "softirq_exit",
 		    fx_softirq_compact, 2);
+	fx_describe(&fx, EV_WAKEUP_NEW, 0, "sched", "sched_wakeup_new", fx_wake_fields, 4);
 	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fx_wake_fields, 4);
 	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fx_wake_fields, 4);
 	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
@@ -225,6 +226,7 @@ static void select_names(uint64_t time, const char *names)
 	if (strstr(names, "wake")) {
 		ids[count++] = EV_WAKING;
 		ids[count++] = EV_WAKEUP;
+		ids[count++] = EV_WAKEUP_NEW;
 	}
 	/* "softirq" contains "irq" */
 	if (!strncmp(names, "irq", 3) || strstr(names, ",irq")) {
@@ -325,6 +327,7 @@ static void begin(void)
 {
 	if (fx.data)
 		return;
+	fx.init_flags = fx.cpus ? TB_INIT_ALL_CPUS : 0;
 	fx_start_recording(&fx, 1);
 	describe();
 }

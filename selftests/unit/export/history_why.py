@@ -42,9 +42,16 @@ class Truth:
             # without an end, a thread that woke itself up may run on a CPU without events
             if not end and len(with_events) < len(history.cpus):
                 continue
-            self.offs[tid].append((*span(waking, end), end.cpu if end else None, 0, None))
+            # it was asleep from the beginning
+            self.offs[tid].append((*span(None, end), end.cpu if end else None, 1, waking))
+        for tid, end in history.queued:
+            self.offs[tid].append((*span(None, end), end.cpu, 0, None))
+        entered = min((event.time for event in history.events if event.kind == "enter"),
+                      default=self.last)
         for tid, number, begin, end in history.calls:
-            self.calls[tid].append((*span(begin, end), number))
+            # only its end tells of a call that began before, if calls are recorded
+            if begin or (end and end.time > entered):
+                self.calls[tid].append((*span(begin, end), number))
         for cpu, kind, number, begin, end in history.irqs:
             self.irqs[cpu].append((*span(begin, end), (kind, number) if end else ("unknown",)))
         self.times = sorted({event.time for event in history.events})

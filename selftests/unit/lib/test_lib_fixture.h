@@ -101,6 +101,7 @@ struct fx {
 	struct fx_ring durable;
 	uint64_t start;			/* time of the durable records */
 	unsigned int cpus;		/* of the next recording; 0: FX_CPUS */
+	uint32_t init_flags;		/* of the next recording: more of TB_INIT_* */
 };
 
 static inline size_t fx_extend(struct fx *fx, size_t bytes)
@@ -586,7 +587,7 @@ static inline void fx_start_recording(struct fx *fx, uint64_t generation)
 		.policy = TB_POLICY_OVERWRITE, .nr_cpus = cpus,
 		.buffers = 32, .elements = 1u << (fx->log2 - 4),
 		.page_size = 4096, .pid_max = 4194304,
-		.flags = TB_INIT_STATE_DUMP, .generation = generation,
+		.flags = TB_INIT_STATE_DUMP | fx->init_flags, .generation = generation,
 		.load_id = { 1, 2, 3 }, .provider = "kernel",
 		.release = "6.12.0-test", .version = "#1",
 		.machine = "x86_64", .nodename = "fixture",

@@ -10,7 +10,7 @@
 
 enum {
 	IRQ_ENTRY = 100, IRQ_EXIT = 102, TIMER_ENTRY = 104, TIMER_EXIT = 106, SYS_EXIT = 108,
-	SOFTIRQ_EXIT = 110,
+	SOFTIRQ_EXIT = 110, WAKING = 112, WAKEUP_NEW = 114,
 };
 
 #define SLICES_MAX 32
@@ -31,14 +31,20 @@ static void begin(struct fx *fx)
 		{ "vector", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 	static const struct fx_field softirq[] = { { "vec", "unsigned int", 0, 4, 0, 0, 0, 0 } };
+	static const struct fx_field waking[] = {
+		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
 
-	fx_init(fx, 14, 1000);
+	*fx = (struct fx){ .log2 = 14, .start = 1000, .init_flags = TB_INIT_ALL_CPUS };
+	fx_start_recording(fx, 1);
 	fx_describe(fx, IRQ_ENTRY, 0, "irq", "irq_handler_entry", fx_irq_exit_fields, 1);
 	fx_describe(fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_exit_fields, 2);
 	fx_describe(fx, TIMER_ENTRY, 0, "irq_vectors", "local_timer_entry", vector, 1);
 	fx_describe(fx, TIMER_EXIT, 0, "irq_vectors", "local_timer_exit", vector, 1);
 	fx_describe(fx, SYS_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
 	fx_describe(fx, SOFTIRQ_EXIT, 0, "irq", "softirq_exit", softirq, 1);
+	fx_describe(fx, WAKING, 0, "sched", "sched_waking", waking, 1);
+	fx_describe(fx, WAKEUP_NEW, 0, "sched", "sched_wakeup_new", waking, 1);
 	fx_sync(fx, 0, 0);
 }
 
@@ -59,11 +65,11 @@ static void put_switch(struct fx *fx, uint64_t time, int from, int to)
 	fx_composite(fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event));
 }
 
-/*
- * Compute the slices, in the order of their ends; @all_switches: the slices get all switches of the
- * recording
- */
-static void run_from(struct fx *fx, bool all_switches)
+/* What the caller of the slices wants */
+enum { SLEEPS, FIRST_RUNS, BEFORE };
+
+/* Compute the slices, in the order of their ends */
+static void run_for(struct fx *fx, int wanted)
 {
 	struct spans missing = { 0 };
 	struct tb_view view;
@@ -78,13 +84,15 @@ static void run_from(struct fx *fx, bool all_switches)
 	CHECK(!tb_trace_open_memory(fx->data, fx->size, &trace, NULL));
 	CHECK(!tb_trace_fault(trace));
 	job = slices_open(trace, TB_TIME_MONOTONIC, take, NULL);
-	if (all_switches) {
+	if (wanted != SLEEPS) {
 		CHECK(!spans_of_trace(&missing, trace, TB_TIME_MONOTONIC));
 		slices_missing(job, &missing);
 		slices_switches_from(job, 0);
-	} else {
-		slices_off(job);
 	}
+	if (wanted != FIRST_RUNS)
+		slices_off(job);
+	if (wanted == BEFORE)
+		slices_before(job);
 	CHECK(!tb_cursor_open(trace, &cursor));
 	while (tb_cursor_next(cursor, &view) == 1)
 		CHECK(slices_take(job, &view, view.ticks) >= 0);
@@ -98,7 +106,7 @@ static void run_from(struct fx *fx, bool all_switches)
 
 static void run(struct fx *fx)
 {
-	run_from(fx, false);
+	run_for(fx, SLEEPS);
 }
 
 static void is(unsigned int at, enum slice_kind kind, uint64_t from, uint64_t to,
@@ -275,7 +283,7 @@ static void run_first(int rule)
 	put(&fx, IRQ_EXIT, 2200, 1);
 	put_switch(&fx, 2500, 7, 8);
 	put_switch(&fx, 2600, 8, 9);
-	run_from(&fx, true);
+	run_for(&fx, FIRST_RUNS);
 }
 
 static void test_first_run(void)
@@ -294,6 +302,51 @@ static void test_first_run(void)
 	}
 }
 
+/*
+ * Thread 8 slept in call 61 when the recording began: its first event is its waking.  Thread 9 is
+ * new: its first event is a wakeup, and then it returns from the call that made it.  Thread 10
+ * waited for a CPU: it was not woken.  @rule: a rule has kept out wake-ups
+ */
+static void asleep_before(bool rule)
+{
+	const struct tb_suppressed suppressed = { .id = WAKING, .filtered = 3 };
+	struct fx fx;
+
+	begin(&fx);
+	if (rule)
+		fx_durable(&fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
+	fx_open(&fx, 0, 2000, 7, NULL);
+	put(&fx, FX_SYS_ENTER, 2100, 5);
+	put(&fx, WAKING, 2500, 8);
+	put(&fx, WAKEUP_NEW, 2600, 9);
+	put_switch(&fx, 2700, 7, 9);
+	put(&fx, WAKING, 2750, 9);
+	fx_composite(&fx, 0, SYS_EXIT, 2800, 9, (int64_t[]){ 56, 0 }, 16);
+	put_switch(&fx, 2900, 9, 8);
+	fx_composite(&fx, 0, SYS_EXIT, 3000, 8, (int64_t[]){ 61, 0 }, 16);
+	put_switch(&fx, 3100, 8, 10);
+	run_for(&fx, BEFORE);
+	is(0, SLICE_RUN, 2100, 2700, SLICE_UNBEGUN, 0);
+	is(1, SLICE_WAKEUP, 2600, 2700, SLICE_WHOLE, 0);
+	is(2, SLICE_OFF, 2600, 2700, SLICE_WHOLE, 0);
+	is(3, SLICE_RUN, 2700, 2900, SLICE_WHOLE, 0);
+	is(4, SLICE_WAKEUP, 2500, 2900, SLICE_WHOLE, 0);
+	is(5, SLICE_OFF, 2100, 2900, SLICE_WHOLE, 0);
+	CHECK(!slices[5].has_result && slices[5].waited == 400);
+	is(6, SLICE_SYSCALL, 2100, 3000, SLICE_UNBEGUN, 0);
+	CHECK_NUMBER(slices[6].number, 61);
+	is(7, SLICE_RUN, 2900, 3100, SLICE_WHOLE, 0);
+}
+
+static void test_asleep_before(void)
+{
+	asleep_before(true);
+	CHECK(slices[8].kind != SLICE_OFF || slices[8].tid != 10);
+	asleep_before(false);
+	is(8, SLICE_OFF, 2100, 3100, SLICE_WHOLE, 0);
+	CHECK(slices[8].tid == 10 && slices[8].has_result && !slices[8].result);
+}
+
 static const struct test tests[] = {
 	{ "ends that are recorded later", test_ends_come_later },
 	{ "each kind of interrupt", test_each_kind },
@@ -302,6 +355,7 @@ static const struct test tests[] = {
 	{ "a recording without selections", test_not_told },
 	{ "changes of the selection", test_changes },
 	{ "what ran first, unless rules have kept out switches", test_first_run },
+	{ "what slept or waited when the recording began", test_asleep_before },
 };
 
 TEST_MAIN(tests)

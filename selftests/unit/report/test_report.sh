@@ -422,7 +422,9 @@ if command -v "$HISTORY_TRACE" >/dev/null; then
 		why -t 103 --from 1.1 --to 3 slept.tbuf &&
 		says '1900.000  100.0   1900.000        1.100000    t101-101 runs' \
 			why -t 103 --from 1.1 --to 3 slept.tbuf &&
-		says '100.000  100.0    100.000        3.000000  waits for a CPU' \
+		says '100.000    4.8    100.000        3.000000  waits for a CPU' \
+			why -t 104 slept.tbuf &&
+		says '2000.000   95.2   2000.000        1.000000    until t100-100 woke it' \
 			why -t 104 slept.tbuf
 	result $? "why: a wait for a CPU before the first run, and without one"
 	# 200 may run on CPU 1, of which the file has nothing

@@ -304,7 +304,8 @@ TEST_DEV(control, start_tells_the_threads)
 	ASSERT_EQ(0, tb_stop(self->fd));
 	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
-	EXPECT_EQ(TB_INIT_STATE_DUMP, self->s.init.flags & TB_INIT_STATE_DUMP);
+	EXPECT_EQ(TB_INIT_STATE_DUMP | TB_INIT_ALL_CPUS,
+		  self->s.init.flags & (TB_INIT_STATE_DUMP | TB_INIT_ALL_CPUS));
 	EXPECT_TRUE(d.self);
 	EXPECT_TRUE(d.thread);
 	EXPECT_TRUE(d.init);
@@ -326,6 +327,19 @@ TEST_DEV(control, start_without_the_threads)
 	ASSERT_STREAM(stream_finish(&self->s), &self->s);
 	EXPECT_EQ(0, self->s.init.flags & TB_INIT_STATE_DUMP);
 	EXPECT_EQ(0, d.count);
+}
+
+TEST_DEV(control, a_CPU_is_left_out)
+{
+	uint8_t first = 1;
+	struct tb_config c = { .cpus = (uintptr_t)&first, .cpus_bytes = 1 };
+
+	ASSERT_EQ(0, ioctl(self->fd, TB_IOC_CONFIGURE, &c));
+	ASSERT_EQ(0, tb_start(self->fd, 0));
+	ASSERT_EQ(0, tb_stop(self->fd));
+	ASSERT_STREAM(tb_drain(self->fd, &self->s), &self->s);
+	ASSERT_STREAM(stream_finish(&self->s), &self->s);
+	EXPECT_EQ(0, self->s.init.flags & TB_INIT_ALL_CPUS);
 }
 
 TEST_DEV(control, init_and_clocks)
