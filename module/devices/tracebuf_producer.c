@@ -87,6 +87,8 @@ static int tb_producer_alloc(struct tb_channel *c, const struct tb_producer_setu
 	gfp_t gfp = TB_GFP | __GFP_ACCOUNT;
 	int err;
 
+	/* no warnings, because a program could fill the log */
+	c->page_mem.account = true;
 	err = tb_mem_alloc(&c->page_mem, 1, PAGE_ALIGN(TB_PRODUCER_PAGE_BYTES), NUMA_NO_NODE, NULL);
 	if (err)
 		return err;
@@ -102,6 +104,7 @@ static int tb_producer_alloc(struct tb_channel *c, const struct tb_producer_setu
 	c->order = kvcalloc(c->nr_chunks, sizeof(*c->order), gfp);
 	if (!c->accounting || !c->order)
 		return -ENOMEM;
+	c->chunk_mem.account = true;
 	return tb_mem_alloc(&c->chunk_mem, c->nr_chunks, c->chunk_bytes, NUMA_NO_NODE, NULL);
 }
 

@@ -15,12 +15,11 @@
 
 /**
  * tb_mem_alloc() - allocate a row of blocks
- * @mem: out: the row; the caller sets @mem->region before
+ * @mem: out: the row; the caller sets @mem->region and @mem->account before
  * @blocks: number of blocks
  * @block_bytes: bytes of each block, a power of two
  * @node: memory node, or NUMA_NO_NODE
- * @what: name of the memory, for a warning in the log; NULL: charge the memory to the calling
- *	program, and write no warning, because a program could fill the log
+ * @what: name of the memory, for a warning in the log; NULL: no warning
  *
  * Allocates compound pages, so that a block lives until its last page is unmapped.
  *
@@ -29,15 +28,15 @@
  */
 int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, const char *what)
 {
-	gfp_t gfp = TB_GFP | __GFP_RETRY_MAYFAIL | (what ? 0 : __GFP_ACCOUNT);
+	gfp_t account = mem->account ? __GFP_ACCOUNT : 0;
+	gfp_t gfp = TB_GFP | __GFP_RETRY_MAYFAIL | account;
 	u32 i;
 
 	mem->block_bytes = block_bytes;
 	mem->order = get_order(block_bytes);
 	mem->chunk_bytes = PAGE_SIZE << mem->order;
 	mem->nr_chunks = DIV_ROUND_UP(blocks, mem->chunk_bytes / block_bytes);
-	mem->chunks = kvcalloc(mem->nr_chunks, sizeof(*mem->chunks),
-			       TB_GFP | (gfp & __GFP_ACCOUNT));
+	mem->chunks = kvcalloc(mem->nr_chunks, sizeof(*mem->chunks), TB_GFP | account);
 	if (!mem->chunks)
 		return -ENOMEM;
 	if (mem->order)

@@ -19,6 +19,7 @@
  * @order: order of a chunk
  * @block_bytes: bytes of a block, a power of two
  * @region: allocate from reserved memory (reserved.c); the caller sets it before tb_mem_alloc()
+ * @account: charge the memory to the calling program; the caller sets it before tb_mem_alloc()
  */
 struct tb_mem {
 	struct page **chunks;
@@ -27,6 +28,7 @@ struct tb_mem {
 	u32 order;
 	u32 block_bytes;
 	bool region;
+	bool account;
 };
 
 int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, const char *what);

@@ -11,7 +11,6 @@
  * records that describe them.
  */
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "durable.h"
@@ -25,59 +24,18 @@ static void tb_durable_assert_locked(const struct tb_durable *d)
 
 /* ---- memory ----------------------------------------------------------- */
 
-/* Free slots, and the array.  @pages: from tb_durable_prepare(), or NULL; may have NULL entries. */
-static void tb_durable_unprepare(struct page **pages, u32 count)
+static void tb_durable_add_slots(struct tb_durable *d, const struct tb_mem *slots)
 {
 	u32 i;
 
-	for (i = 0; pages && i < count; i++)
-		if (pages[i])
-			tb_pages_free(pages[i], get_order(TB_DURABLE_SLOT));
-	kvfree(pages);
-}
-
-/**
- * tb_durable_prepare() - allocate memory for slots
- * @count: number of slots
- * @region: use reserved memory
- *
- * Context: process, no lock needed.
- * Return: the first page of each slot, zeroed; NULL if one of them failed.
- */
-struct page **tb_durable_prepare(u32 count, bool region)
-{
-	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
-	struct page **pages = kvcalloc(count, sizeof(*pages), TB_GFP);
-	u32 i;
-
-	if (!pages)
-		return NULL;
-	for (i = 0; i < count; i++) {
-		cond_resched();
-		if (region)
-			pages[i] = tb_region_alloc(get_order(TB_DURABLE_SLOT));
-		else if (!fatal_signal_pending(current))
-			pages[i] = alloc_pages(gfp, get_order(TB_DURABLE_SLOT));
-		if (!pages[i]) {
-			tb_durable_unprepare(pages, count);
-			return NULL;
-		}
-	}
-	return pages;
-}
-
-/* Add slots; the buffer takes over the pages, but not the array. */
-static void tb_durable_add_slots(struct tb_durable *d, struct page **pages, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		d->slots[d->nr_slots] = pages[i];
+	for (i = 0; i < slots->nr_chunks; i++) {
+		d->slots[d->nr_slots] = slots->chunks[i];
 		/* the lowest number is on top of the stack */
 		memmove(d->free + 1, d->free, d->nr_free * sizeof(*d->free));
 		d->free[0] = d->nr_slots++;
 		d->nr_free++;
 	}
+	kvfree(slots->chunks);
 }
 
 /**
@@ -94,7 +52,7 @@ static void tb_durable_add_slots(struct tb_durable *d, struct page **pages, u32 
 int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_bytes, bool region)
 {
 	u32 count = DIV_ROUND_UP(kib * 1024, TB_DURABLE_SLOT);
-	struct page **pages;
+	struct tb_mem slots = { .region = region };
 
 	/* blocks may be half empty; one more, as a change of the clock's upper half seals one */
 	d->reserve = DIV_ROUND_UP(reserve_bytes, TB_DURABLE_BLOCK_MAX / 2) + 1;
@@ -105,13 +63,10 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 	d->free = kvcalloc(d->max_slots, sizeof(*d->free), TB_GFP);
 	d->blocks = kvcalloc(d->nr_blocks, sizeof(*d->blocks), TB_GFP);
 	d->region = region;
-	pages = tb_durable_prepare(count, region);
-	if (!d->slots || !d->free || !d->blocks || !pages) {
-		tb_durable_unprepare(pages, count);
+	if (!d->slots || !d->free || !d->blocks ||
+	    tb_mem_alloc(&slots, count, TB_DURABLE_SLOT, NUMA_NO_NODE, NULL))
 		return -ENOMEM;
-	}
-	tb_durable_add_slots(d, pages, count);
-	kvfree(pages);
+	tb_durable_add_slots(d, &slots);
 	return 0;
 }
 
@@ -125,7 +80,11 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
  */
 void tb_durable_free(struct tb_durable *d)
 {
-	tb_durable_unprepare(d->slots, d->nr_slots);
+	u32 i;
+
+	for (i = 0; i < d->nr_slots; i++)
+		tb_pages_free(d->slots[i], get_order(TB_DURABLE_SLOT));
+	kvfree(d->slots);
 	kvfree(d->free);
 	kvfree(d->blocks);
 	memset(d, 0, sizeof(*d));
@@ -166,16 +125,15 @@ static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
 /**
  * tb_durable_grow() - add slots
  * @d: the buffer
- * @pages: from tb_durable_prepare(); the buffer takes over pages, but not the array
- * @count: number of pages in @pages, at most tb_durable_growth()
+ * @slots: blocks of TB_DURABLE_SLOT bytes, at most tb_durable_growth(); the buffer takes them over
  *
  * Context: process, under read_lock and map_lock.
  */
-void tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count)
+void tb_durable_grow(struct tb_durable *d, const struct tb_mem *slots)
 {
 	tb_durable_assert_locked(d);
 	lockdep_assert_held(&container_of(d, struct tb_provider, durable)->map_lock);
-	tb_durable_add_slots(d, pages, count);
+	tb_durable_add_slots(d, slots);
 }
 
 /**

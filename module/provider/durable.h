@@ -7,6 +7,7 @@
 
 #include <linux/tracebuf.h>
 
+#include "machine/contiguous.h"
 #include "machine/reserved.h"
 
 #define TB_DURABLE_BLOCK_MIN	4096	/* bytes of the smallest block */
@@ -109,8 +110,7 @@ void tb_durable_rewind(struct tb_durable *d);
 void tb_durable_recycle(struct tb_durable *d, u64 number);
 
 u32 tb_durable_growth(const struct tb_durable *d);
-struct page **tb_durable_prepare(u32 count, bool region);
-void tb_durable_grow(struct tb_durable *d, struct page **pages, u32 count);
+void tb_durable_grow(struct tb_durable *d, const struct tb_mem *slots);
 struct page *tb_durable_page(const struct tb_durable *d, u64 offset);
 
 /* bytes that the buffer takes in a mapping */

@@ -235,20 +235,18 @@ int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_c
 int tb_provider_grow(struct tb_provider *p, u32 slots)
 {
 	u64 charged = p->charged, bytes = p->durable.region ? 0 : (u64)slots * TB_DURABLE_SLOT;
-	struct page **pages;
+	struct tb_mem mem = { .region = p->durable.region };
 
 	lockdep_assert_held(&p->read_lock);
 	if (tb_memory_charge(p, charged + bytes, false))
 		return -ENOMEM;
-	pages = tb_durable_prepare(slots, p->durable.region);
-	if (!pages) {
+	if (tb_mem_alloc(&mem, slots, TB_DURABLE_SLOT, NUMA_NO_NODE, NULL)) {
 		tb_memory_charge(p, charged, false);
 		return -ENOMEM;
 	}
 	mutex_lock(&p->map_lock);
-	tb_durable_grow(&p->durable, pages, slots);
+	tb_durable_grow(&p->durable, &mem);
 	mutex_unlock(&p->map_lock);
-	kvfree(pages);
 	tb_header_grown(p);
 	return 0;
 }
