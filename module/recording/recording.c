@@ -360,53 +360,39 @@ static void tb_flush_here(void *arg)
 	tb_ring_flush(this_cpu_ptr(call->p->rings));
 }
 
-/*
- * Flush with one batch of interrupts.  The caller also holds cpus_read_lock, which modules cannot
- * assert.
- */
-static void tb_flush_rings(struct tb_flush_call *call)
-{
-	unsigned int cpu;
-
-	lockdep_assert_held(&call->p->read_lock);
-	on_each_cpu_cond_mask(tb_flush_wanted, tb_flush_here, call, true, &call->p->cpus);
-	for_each_cpu(cpu, &call->p->cpus)
-		if (!cpu_online(cpu) && tb_flush_wanted(cpu, call))
-			tb_ring_flush(per_cpu_ptr(call->p->rings, cpu));
-}
-
 /**
- * tb_provider_close_buffers() - close the current buffers of all rings, in any mode
- * @p: the provider, with memory
- *
- * Context: process, under the hotplug lock and read_lock, which let only one task flush the ring
- * of an offline CPU.
- */
-void tb_provider_close_buffers(struct tb_provider *p)
-{
-	struct tb_flush_call call = { .p = p };
-
-	lockdep_assert_held(&p->read_lock);
-	tb_flush_rings(&call);
-}
-
-/**
- * tb_provider_flush_cpus() - close the current buffers of some CPUs' rings
+ * tb_provider_close_buffers() - close the current buffers of some CPUs' rings, in any mode
  * @p: the provider, with memory
  * @cpus: flush these of its CPUs; NULL: all
+ * @spare: skip isolated CPUs
  *
- * Interrupts only CPUs with an open buffer.  Does nothing in oneshot mode: the reader waits for
- * the end anyway, and closing a buffer wastes its free room.
+ * Interrupts, in one batch, only CPUs with an open buffer.
  *
- * Context: process, under the hotplug lock and read_lock.
+ * Context: process, under read_lock and cpus_read_lock, which modules cannot assert.  They let only
+ * one task flush the ring of an offline CPU.
+ */
+void tb_provider_close_buffers(struct tb_provider *p, const struct cpumask *cpus, bool spare)
+{
+	struct tb_flush_call call = { .p = p, .cpus = cpus, .spare = spare };
+	unsigned int cpu;
+
+	lockdep_assert_held(&p->read_lock);
+	on_each_cpu_cond_mask(tb_flush_wanted, tb_flush_here, &call, true, &p->cpus);
+	for_each_cpu(cpu, &p->cpus)
+		if (!cpu_online(cpu) && tb_flush_wanted(cpu, &call))
+			tb_ring_flush(per_cpu_ptr(p->rings, cpu));
+}
+
+/*
+ * Make the current buffers of some CPUs available to the reader, see tb_provider_close_buffers().
+ * Does nothing in oneshot mode: the reader waits for the end anyway, and closing a buffer wastes
+ * its free room.
  */
 void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
 {
-	struct tb_flush_call call = { .p = p, .cpus = cpus };
-
 	lockdep_assert_held(&p->read_lock);
 	if (p->config.mode != TB_MODE_ONESHOT)
-		tb_flush_rings(&call);
+		tb_provider_close_buffers(p, cpus, false);
 }
 
 /**
@@ -443,14 +429,13 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 static void tb_flush_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, flush_work.work);
-	struct tb_flush_call call = { .p = p, .spare = true };
 
 	if (READ_ONCE(p->reader)) {
 		tb_channels_scrape(p, false);
 		cpus_read_lock();
 		mutex_lock(&p->read_lock);
 		if (p->allocated && p->config.mode != TB_MODE_ONESHOT)
-			tb_flush_rings(&call);
+			tb_provider_close_buffers(p, NULL, true);
 		mutex_unlock(&p->read_lock);
 		cpus_read_unlock();
 	}

@@ -27,7 +27,7 @@ int tb_recording_start(struct tb_provider *p, bool dump);
 void tb_recording_stop(struct tb_provider *p);
 void tb_recording_damaged(struct tb_provider *p);
 int tb_provider_flush(struct tb_provider *p, int cpu);
-void tb_provider_close_buffers(struct tb_provider *p);
+void tb_provider_close_buffers(struct tb_provider *p, const struct cpumask *cpus, bool spare);
 void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus);
 
 /* state.c */
