@@ -114,11 +114,15 @@ struct tb_user {
  * struct tb_ioctl_entry - a command
  * @cmd: TB_IOC_*: with the size of the structure, and _IOC_WRITE if user space fills it in
  * @put: TB_PUT_*
+ * @reserved: offset of the member that must be zero
+ * @reserved_bytes: its size; 0: no such member
  * @handler: checks the structure and carries the command out; returns 0 or -errno
  */
 struct tb_ioctl_entry {
 	u32 cmd;
 	u32 put;
+	u32 reserved;
+	u32 reserved_bytes;
 	int (*handler)(struct tb_session *s, union tb_argument *a, const struct tb_user *user);
 };
 
@@ -165,8 +169,7 @@ static int tb_ioc_attach(struct tb_session *s, union tb_argument *a, const struc
 {
 	const char *name = a->attach.name;
 
-	if (strnlen(name, sizeof(a->attach.name)) == sizeof(a->attach.name) ||
-	    !tb_argument_is_zero(a->attach.reserved, sizeof(a->attach.reserved)))
+	if (strnlen(name, sizeof(a->attach.name)) == sizeof(a->attach.name))
 		return -EINVAL;
 	return tb_session_attach_to(s, name);
 }
@@ -177,8 +180,7 @@ static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const str
 	struct tb_provider *p;
 	int err;
 
-	if (strnlen(r->name, sizeof(r->name)) == sizeof(r->name) || r->id ||
-	    !tb_argument_is_zero(r->reserved, sizeof(r->reserved)))
+	if (strnlen(r->name, sizeof(r->name)) == sizeof(r->name) || r->id)
 		return -EINVAL;
 	switch (r->op) {
 	case TB_PROVIDER_CREATE:
@@ -200,11 +202,7 @@ static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const str
 
 static int tb_ioc_providers(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	struct tb_provider_info *info = &a->provider_info;
-
-	if (!tb_argument_is_zero(info->reserved, sizeof(info->reserved)))
-		return -EINVAL;
-	return tb_providers_info(info);
+	return tb_providers_info(&a->provider_info);
 }
 
 static int tb_ioc_start(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
@@ -213,8 +211,7 @@ static int tb_ioc_start(struct tb_session *s, union tb_argument *a, const struct
 	u64 generation;
 	int err;
 
-	if ((start->flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE)) ||
-	    !tb_argument_is_zero(start->reserved, sizeof(start->reserved)))
+	if (start->flags & ~(TB_START_NO_STATE | TB_START_STOP_ON_CLOSE))
 		return -EINVAL;
 	err = tb_provider_start(tb_session_bind(s), start->flags, &generation);
 	if (!err && (start->flags & TB_START_STOP_ON_CLOSE))
@@ -265,8 +262,6 @@ static int tb_ioc_categories(struct tb_session *s, union tb_argument *a,
 	char *pattern;
 	int err;
 
-	if (!tb_argument_is_zero(c->reserved, sizeof(c->reserved)))
-		return -EINVAL;
 	if (c->op == TB_CATEGORY_CLEAR)
 		return c->length || c->pattern ? -EINVAL :
 		       tb_channels_set_categories(READ_ONCE(s->provider), c->op, NULL);
@@ -296,7 +291,7 @@ static int tb_ioc_producers(struct tb_session *s, union tb_argument *a, const st
 {
 	struct tb_producer_info *info = &a->producer;
 
-	if (info->reserved32 || !tb_argument_is_zero(info->reserved, sizeof(info->reserved)))
+	if (info->reserved32)
 		return -EINVAL;
 	return tb_channels_info(READ_ONCE(s->provider), info);
 }
@@ -307,8 +302,6 @@ static int tb_ioc_select(struct tb_session *s, union tb_argument *a, const struc
 	char *pattern;
 	int err;
 
-	if (!tb_argument_is_zero(sel->reserved, sizeof(sel->reserved)))
-		return -EINVAL;
 	pattern = tb_get_pattern(sel->pattern, sel->length);
 	if (IS_ERR(pattern))
 		return PTR_ERR(pattern);
@@ -351,8 +344,6 @@ static int tb_ioc_arm(struct tb_session *s, union tb_argument *a, const struct t
 
 static int tb_ioc_rule(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
 {
-	if (!tb_argument_is_zero(a->rule.reserved, sizeof(a->rule.reserved)))
-		return -EINVAL;
 	return tb_rule_set(READ_ONCE(s->provider), &a->rule);
 }
 
@@ -361,8 +352,7 @@ static int tb_ioc_suppressed(struct tb_session *s, union tb_argument *a,
 {
 	struct tb_suppressed_info *info = &a->suppressed;
 
-	if (info->reserved32 || !tb_argument_is_zero(info->reserved, sizeof(info->reserved)) ||
-	    !tb_argument_is_zero(&info->suppressed, sizeof(info->suppressed)))
+	if (info->reserved32 || !tb_argument_is_zero(&info->suppressed, sizeof(info->suppressed)))
 		return -EINVAL;
 	return tb_rule_suppressed(READ_ONCE(s->provider), info->index, &info->suppressed);
 }
@@ -371,7 +361,7 @@ static int tb_ioc_pids(struct tb_session *s, union tb_argument *a, const struct 
 {
 	struct tb_pids *pids = &a->pids;
 
-	if (pids->reserved32 || !tb_argument_is_zero(pids->reserved, sizeof(pids->reserved)))
+	if (pids->reserved32)
 		return -EINVAL;
 	return tb_rule_set_pids(READ_ONCE(s->provider), pids);
 }
@@ -388,8 +378,6 @@ static int tb_ioc_event(struct tb_session *s, union tb_argument *a, const struct
 	void *desc;
 	int err;
 
-	if (!tb_argument_is_zero(info->reserved, sizeof(info->reserved)))
-		return -EINVAL;
 	err = tb_select_info(READ_ONCE(s->provider), info, &desc);
 	if (err)
 		return err;
@@ -403,7 +391,7 @@ static int tb_ioc_stats(struct tb_session *s, union tb_argument *a, const struct
 {
 	struct tb_stats *st = &a->stats;
 
-	if (st->flags || st->reserved32 || !tb_argument_is_zero(st->reserved, sizeof(st->reserved)))
+	if (st->flags || st->reserved32)
 		return -EINVAL;
 	return tb_provider_stats(READ_ONCE(s->provider), st);
 }
@@ -469,42 +457,46 @@ static int tb_ioc_fifo(struct tb_session *s, union tb_argument *a, const struct 
 {
 	const struct tb_fifo *f = &a->fifo;
 
-	if (f->flags || !tb_argument_is_zero(f->reserved, sizeof(f->reserved)))
+	if (f->flags)
 		return -EINVAL;
 	if (f->version != TB_FIFO_VERSION)
 		return -EPROTONOSUPPORT;
 	return tb_save_channel_open(s, f->cpu);
 }
 
-#define TB_IOCTL(name, handle, puts) \
-	[_IOC_NR(TB_IOC_##name)] = { .cmd = TB_IOC_##name, .put = puts, .handler = handle }
+#define TB_IOCTL(name, handle, puts, ...) \
+	[_IOC_NR(TB_IOC_##name)] = { .cmd = TB_IOC_##name, .put = puts, .handler = handle, \
+				     __VA_ARGS__ }
+#define TB_RESERVED(type) \
+	.reserved = offsetof(type, reserved), .reserved_bytes = sizeof_field(type, reserved)
 
 static const struct tb_ioctl_entry tb_ioctls[] = {
 	TB_IOCTL(QUERY, tb_ioc_query, TB_PUT_SUCCESS),
 	TB_IOCTL(CONFIGURE, tb_ioc_configure, 0),
-	TB_IOCTL(START, tb_ioc_start, 0),
+	TB_IOCTL(START, tb_ioc_start, 0, TB_RESERVED(struct tb_start)),
 	TB_IOCTL(STOP, tb_ioc_stop, 0),
 	TB_IOCTL(FLUSH, tb_ioc_flush, 0),
-	TB_IOCTL(SELECT, tb_ioc_select, TB_PUT_SUCCESS),
-	TB_IOCTL(EVENT, tb_ioc_event, TB_PUT_SUCCESS),
-	TB_IOCTL(STATS, tb_ioc_stats, TB_PUT_SUCCESS),
+	TB_IOCTL(SELECT, tb_ioc_select, TB_PUT_SUCCESS, TB_RESERVED(struct tb_select)),
+	TB_IOCTL(EVENT, tb_ioc_event, TB_PUT_SUCCESS, TB_RESERVED(struct tb_event_info)),
+	TB_IOCTL(STATS, tb_ioc_stats, TB_PUT_SUCCESS, TB_RESERVED(struct tb_stats)),
 	/* these two copy the structure back themselves, and undo the command if that fails */
 	TB_IOCTL(ACQUIRE, tb_ioc_acquire, 0),
-	TB_IOCTL(PROVIDER, tb_ioc_provider, 0),
+	TB_IOCTL(PROVIDER, tb_ioc_provider, 0, TB_RESERVED(struct tb_provider_req)),
 	/* on error, count is the number of blocks released before it */
 	TB_IOCTL(RELEASE, tb_ioc_release, TB_PUT_SUCCESS | TB_PUT_ERROR),
-	TB_IOCTL(ATTACH, tb_ioc_attach, 0),
-	TB_IOCTL(PROVIDERS, tb_ioc_providers, TB_PUT_SUCCESS),
+	TB_IOCTL(ATTACH, tb_ioc_attach, 0, TB_RESERVED(struct tb_attach)),
+	TB_IOCTL(PROVIDERS, tb_ioc_providers, TB_PUT_SUCCESS, TB_RESERVED(struct tb_provider_info)),
 	/* on error, bad is the index of the wrong rule, test or thread */
 	TB_IOCTL(ARM, tb_ioc_arm, TB_PUT_SUCCESS | TB_PUT_ERROR),
-	TB_IOCTL(RULE, tb_ioc_rule, TB_PUT_ERROR),
-	TB_IOCTL(PIDS, tb_ioc_pids, TB_PUT_ERROR),
+	TB_IOCTL(RULE, tb_ioc_rule, TB_PUT_ERROR, TB_RESERVED(struct tb_rule)),
+	TB_IOCTL(PIDS, tb_ioc_pids, TB_PUT_ERROR, TB_RESERVED(struct tb_pids)),
 	TB_IOCTL(TRIGGER, tb_ioc_trigger, TB_PUT_SUCCESS),
-	TB_IOCTL(SUPPRESSED, tb_ioc_suppressed, TB_PUT_SUCCESS),
-	TB_IOCTL(FIFO, tb_ioc_fifo, 0),
-	TB_IOCTL(CATEGORIES, tb_ioc_categories, 0),
+	TB_IOCTL(SUPPRESSED, tb_ioc_suppressed, TB_PUT_SUCCESS,
+		 TB_RESERVED(struct tb_suppressed_info)),
+	TB_IOCTL(FIFO, tb_ioc_fifo, 0, TB_RESERVED(struct tb_fifo)),
+	TB_IOCTL(CATEGORIES, tb_ioc_categories, 0, TB_RESERVED(struct tb_categories)),
 	TB_IOCTL(QUOTA, tb_ioc_quota, 0),
-	TB_IOCTL(PRODUCERS, tb_ioc_producers, TB_PUT_SUCCESS),
+	TB_IOCTL(PRODUCERS, tb_ioc_producers, TB_PUT_SUCCESS, TB_RESERVED(struct tb_producer_info)),
 	TB_IOCTL(INTAKE, tb_ioc_intake, TB_PUT_SUCCESS),
 };
 
@@ -529,7 +521,10 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	      tb_argument_get(&a, known, user.arg, user.size) : 0;
 	if (err)
 		return err;
-	err = entry->handler(file->private_data, &a, &user);
+	if (tb_argument_is_zero((void *)&a + entry->reserved, entry->reserved_bytes))
+		err = entry->handler(file->private_data, &a, &user);
+	else
+		err = -EINVAL;
 	if (entry->put & (err ? TB_PUT_ERROR : TB_PUT_SUCCESS))
 		return tb_argument_put(user.arg, user.size, &a, known) ?: err;
 	return err;
