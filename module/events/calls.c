@@ -198,7 +198,7 @@ static __always_inline bool tb_call_compact(struct tb_probe *p, struct pt_regs *
 		rest[4] = args[5];
 		rest[5] = 0;
 	}
-	tb_probe_compact_end(&slot);
+	tb_probe_end(&slot);
 	return true;
 }
 

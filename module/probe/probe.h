@@ -255,7 +255,7 @@ static __always_inline bool tb_probe_compact(struct tb_probe *p, u64 payload)
  * @slot: out: the reservation
  * @n: number of elements
  *
- * Context: any, NMI included.  On success preemption is off until tb_probe_compact_end().
+ * Context: any, NMI included.  On success preemption is off until tb_probe_end().
  * Return: the first element, for the caller to fill in the payload; NULL if the caller must call
  * tb_probe_wide() instead; ERR_PTR() if the event is lost.
  */
@@ -277,11 +277,6 @@ static __always_inline struct tb_element *tb_probe_compact_begin(struct tb_probe
 	tb_write(&slot->element->head, TB_HEAD(TB_STRUCT_RESERVED, 0, n, slot->seq));
 	slot->element->time = slot->time;
 	return tb_not_null(slot->element);
-}
-
-static __always_inline void tb_probe_compact_end(struct tb_slot *slot)
-{
-	tb_record_end(slot);
 }
 
 /* Return the probe of the wide form; it has the prototype of @compact, the compact form's probe */
