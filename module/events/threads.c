@@ -204,29 +204,32 @@ int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, cons
 	return 0;
 }
 
-/* Queue a record.  Runs between tb_tracepoint_enter() and tb_tracepoint_leave(). */
-static notrace void tb_threads_queue(struct tb_provider *p, const struct tb_thread *t)
-{
-	tb_thread_queue_push(&p->threads, p->clock.raw, t);
-	if (tb_thread_queue_count(&p->threads) > TB_THREAD_QUEUE_SLOTS / 2)
-		irq_work_queue(&p->kick);
-}
-
-static notrace void tb_thread_queue(struct tb_provider *provider, struct task_struct *p,
+static notrace void tb_thread_queue(struct tb_provider *provider, struct task_struct *p, u32 tid,
 				    const char *comm, u16 flags)
 {
 	struct tb_thread t;
 
 	tb_tracepoint_enter();
 	tb_thread_fill(&t, p, comm, flags);
-	tb_threads_queue(provider, &t);
+	t.tid = tid;
+	tb_thread_queue_push(&provider->threads, provider->clock.raw, &t);
+	if (tb_thread_queue_count(&provider->threads) > TB_THREAD_QUEUE_SLOTS / 2)
+		irq_work_queue(&provider->kick);
 	tb_tracepoint_leave();
+}
+
+/* A program may change a thread in a loop, so the number of these records has a limit. */
+static notrace void tb_thread_queue_change(struct tb_provider *provider, struct task_struct *p,
+					   const char *comm, u16 flags)
+{
+	if (tb_thread_queue_rename(&provider->threads, p->pid))
+		tb_thread_queue(provider, p, p->pid, comm, flags);
 }
 
 static notrace void tb_threads_fork(void *data, struct task_struct *parent,
 				    struct task_struct *child)
 {
-	tb_thread_queue(data, child, child->comm, TB_THREAD_FORK);
+	tb_thread_queue(data, child, child->pid, child->comm, TB_THREAD_FORK);
 }
 
 static notrace void tb_threads_exec(void *data, struct task_struct *p, pid_t old_pid,
@@ -236,40 +239,23 @@ static notrace void tb_threads_exec(void *data, struct task_struct *p, pid_t old
 	 * In execve() a thread other than the leader takes the leader's id.  No other event reports
 	 * that its old id is gone.
 	 */
-	if (old_pid != p->pid) {
-		struct tb_thread t;
-
-		tb_tracepoint_enter();
-		tb_thread_fill(&t, p, p->comm, TB_THREAD_EXIT);
-		t.tid = old_pid;
-		tb_threads_queue(data, &t);
-		tb_tracepoint_leave();
-	}
-	tb_thread_queue(data, p, p->comm, TB_THREAD_NAME);
+	if (old_pid != p->pid)
+		tb_thread_queue(data, p, old_pid, p->comm, TB_THREAD_EXIT);
+	tb_thread_queue(data, p, p->pid, p->comm, TB_THREAD_NAME);
 }
 
 /* the tracepoint fires before the name is changed */
 static notrace void tb_threads_rename(void *data, struct task_struct *p, const char *comm)
 {
-	struct tb_provider *provider = data;
-
-	if (tb_thread_queue_rename(&provider->threads, p->pid))
-		tb_thread_queue(provider, p, comm, TB_THREAD_NAME);
+	tb_thread_queue_change(data, p, comm, TB_THREAD_NAME);
 }
 
 static notrace void tb_threads_exit(void *data, TB_PROCESS_EXIT_ARGS)
 {
-	tb_thread_queue(data, p, p->comm, TB_THREAD_EXIT);
+	tb_thread_queue(data, p, p->pid, p->comm, TB_THREAD_EXIT);
 }
 
 #ifdef CONFIG_CGROUPS
-/* A program may move a thread in a loop: moves count for the limit of new names. */
-static notrace void tb_threads_move(struct tb_provider *provider, struct task_struct *p)
-{
-	if (tb_thread_queue_rename(&provider->threads, p->pid))
-		tb_thread_queue(provider, p, p->comm, TB_THREAD_CGROUP);
-}
-
 /*
  * The tracepoint fires after the move.  In another hierarchy the record says nothing new.  The
  * kernel holds a spinlock with interrupts off here, so the loop has a bound.  Threads beyond it
@@ -283,7 +269,7 @@ static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const c
 	unsigned int n = 0;
 
 	if (!all) {
-		tb_threads_move(provider, p);
+		tb_thread_queue_change(provider, p, p->comm, TB_THREAD_CGROUP);
 		return;
 	}
 	rcu_read_lock();
@@ -293,7 +279,7 @@ static notrace void tb_threads_cgroup(void *data, struct cgroup *cgroup, const c
 				     &provider->threads.lost);
 			break;
 		}
-		tb_threads_move(provider, thread);
+		tb_thread_queue_change(provider, thread, thread->comm, TB_THREAD_CGROUP);
 	}
 	rcu_read_unlock();
 }
