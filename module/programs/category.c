@@ -83,23 +83,17 @@ void tb_words_update(struct tb_channel *c, u32 target)
 	struct tb_producer_target *words = &c->page->targets[target];
 	struct tb_target *t = &c->target[target];
 	const struct tb_provider *p = t->provider;
-	u32 i, bit = 1u << target;
-	bool readable;
+	bool readable, closed = p && p->channels.quota.flags & TB_QUOTA_CLOSED;
+	u32 i;
 
-	c->recording &= ~bit;
+	__assign_bit(target, &c->recording, p && p->channels.recording && !closed);
 	if (p) {
 		readable = tb_words_readable(&p->clock);
 		WRITE_ONCE(words->clock, readable ? p->clock.id : TB_CLOCK_MONO);
 		WRITE_ONCE(words->frequency, readable ? p->clock.frequency : NSEC_PER_SEC);
-		c->closed &= ~bit;
-		if (p->channels.quota.flags & TB_QUOTA_CLOSED)
-			c->closed |= bit;
+		__assign_bit(target, &c->closed, closed);
 		WRITE_ONCE(c->page->closed, c->closed);
-		c->overwrites &= ~bit;
-		if (p->config.policy == TB_POLICY_OVERWRITE)
-			c->overwrites |= bit;
-		if (p->channels.recording && !(p->channels.quota.flags & TB_QUOTA_CLOSED))
-			c->recording |= bit;
+		__assign_bit(target, &c->overwrites, p->config.policy == TB_POLICY_OVERWRITE);
 		WRITE_ONCE(c->page->overwrites, c->overwrites);
 		/* after clock and policy of this recording: pairs with an acquire in user space */
 		smp_store_release(&words->generation, (u32)p->generation);

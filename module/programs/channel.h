@@ -152,9 +152,9 @@ struct tb_channel {
 
 	u64 flush;
 	u64 answered;
-	u32 recording;
-	u32 overwrites;
-	u32 closed;
+	unsigned long recording;
+	unsigned long overwrites;
+	unsigned long closed;
 	bool ended;
 	u32 nr_categories;
 	char (*category)[TB_NAME_MAX];
