@@ -61,12 +61,6 @@ struct tb_event {
 	u32 desc_bytes[2];
 };
 
-/* Return true if the event has the compact form (@compact) or the wide one. */
-static inline bool tb_event_has(const struct tb_event *e, bool compact)
-{
-	return compact ? e->compact || e->simple : !e->simple;
-}
-
 /* Return the id that the ABI uses for all forms: that of the wide form if the event has one. */
 static inline u16 tb_event_id(const struct tb_event *e)
 {

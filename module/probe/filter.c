@@ -311,11 +311,6 @@ notrace bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 b
 
 /* ---- making ----------------------------------------------------------- */
 
-static bool tb_filter_is_text(const struct tb_field_def *field)
-{
-	return !strcmp(field->type, "char");
-}
-
 /* Return true if the test's number lies within @field; a test must use all of a field of bits. */
 static bool tb_filter_number_in(const struct tb_test *t, const struct tb_field_def *field)
 {
@@ -331,7 +326,7 @@ static bool tb_filter_number_in(const struct tb_test *t, const struct tb_field_d
 /* Return true if @field is the text or dynamic array that the test uses. */
 static bool tb_filter_extent_is(const struct tb_test *t, const struct tb_field_def *field)
 {
-	bool text = tb_filter_is_text(field);
+	bool text = !strcmp(field->type, "char");
 
 	if (t->offset != field->offset || (t->op == TB_TEST_GLOB && !text))
 		return false;

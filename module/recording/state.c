@@ -66,22 +66,6 @@ static int tb_state_write_thread(void *ctx, const struct tb_thread *t)
 	return tb_durable_append(&p->durable, TB_EV_THREAD, t, sizeof(*t), false);
 }
 
-/*
- * Write the threads that exited last.  They go on recording until the scheduler switches away from
- * them, but the list of threads may lack them by then.  The caller writes existing threads
- * afterwards, because new threads may have the same ids by now.
- */
-static int tb_state_write_exits(struct tb_provider *p)
-{
-	u64 n = p->nr_exits > TB_EXITS ? p->nr_exits - TB_EXITS : 0;
-	int err = 0;
-
-	lockdep_assert_held(&p->read_lock);
-	for (; n < p->nr_exits && !err; n++)
-		err = tb_state_write_thread(p, &p->exits[n % TB_EXITS]);
-	return err;
-}
-
 /* Write which records of threads the reader misses, if any.  @last: may use the reserve. */
 static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 {
@@ -98,10 +82,17 @@ static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 /* Write the threads that exited last and, with @dump, all existing threads. */
 static int tb_state_write_threads(struct tb_provider *p, bool dump)
 {
-	int err;
+	u64 n = p->nr_exits > TB_EXITS ? p->nr_exits - TB_EXITS : 0;
+	int err = 0;
 
 	lockdep_assert_held(&p->read_lock);
-	err = tb_state_write_exits(p);
+	/*
+	 * Threads that exit go on recording until the scheduler switches away from them, but the
+	 * list of threads may lack them by then.  Existing threads follow, because new threads may
+	 * have the same ids by now.
+	 */
+	for (; n < p->nr_exits && !err; n++)
+		err = tb_state_write_thread(p, &p->exits[n % TB_EXITS]);
 	if (!err && dump)
 		err = tb_threads_each(tb_state_write_thread, p);
 	if (!err)

@@ -327,14 +327,6 @@ void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index)
  * newest blocks, even if the others are overwritten.
  */
 
-static void tb_ring_forget_copied(struct tb_cpu_ring *r)
-{
-	u32 i;
-
-	for (i = 0; i < r->rd_nr; i++)
-		r->rd_bufs[i].copied = 0;
-}
-
 /**
  * tb_ring_begin_snapshot() - begin to acquire blocks for a snapshot
  * @r: any CPU's ring, without held blocks
@@ -346,8 +338,10 @@ static void tb_ring_forget_copied(struct tb_cpu_ring *r)
 void tb_ring_begin_snapshot(struct tb_cpu_ring *r)
 {
 	u64 h = tb_read(&r->head);
+	u32 i;
 
-	tb_ring_forget_copied(r);
+	for (i = 0; i < r->rd_nr; i++)
+		r->rd_bufs[i].copied = 0;
 	r->kept = r->rd;
 	r->from = 0;
 	r->to = tb_ring_current(r, h) + (tb_head_index(h) == r->capacity);

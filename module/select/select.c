@@ -558,7 +558,7 @@ int tb_select_info(struct tb_provider *p, struct tb_event_info *info, void **des
 	probe = xa_load(&p->probes, e->index);
 	info->flags = (probe && READ_ONCE(probe->enabled) ? TB_INFO_ENABLED : 0) |
 		      ((probe && READ_ONCE(probe->compact)) || e->simple ? TB_INFO_COMPACT : 0) |
-		      (tb_event_has(e, true) ? TB_INFO_HAS_COMPACT : 0) |
+		      (e->compact || e->simple ? TB_INFO_HAS_COMPACT : 0) |
 		      (tb_event_exists(e) ? 0 : TB_INFO_ABSENT) | (len < 0 ? TB_INFO_GONE : 0);
 	info->id = tb_event_id(e);
 	strscpy(info->system, e->system, sizeof(info->system));
