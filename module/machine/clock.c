@@ -55,7 +55,6 @@ static u64 tb_clock_raw_frequency(void)
 }
 #endif
 
-#if defined(CONFIG_ARM64)
 /*
  * Return true if a CPU may need a workaround to read the counter.  The kernel detects an erratum
  * when the CPU comes online, so assume one for each offline CPU.
@@ -77,19 +76,12 @@ static bool tb_clock_erratum(void)
 
 static __always_inline u64 tb_clock_raw_stable(void)
 {
+#if defined(CONFIG_ARM64)
 	return __arch_counter_get_cntvct_stable();
-}
 #else
-static bool tb_clock_erratum(void)
-{
-	return false;
-}
-
-static __always_inline u64 tb_clock_raw_stable(void)
-{
 	return tb_clock_raw();
-}
 #endif
+}
 
 /* ticks to add to the counter, because it restarted while the machine slept */
 static u64 tb_clock_shift;

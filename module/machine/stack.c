@@ -97,11 +97,6 @@ static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
 	return !copy_from_user_nmi(frame, (void __user *)fp, sizeof(*frame));
 }
 
-static __always_inline u64 tb_stack_strip(u64 ip)
-{
-	return ip;
-}
-
 #elif defined(CONFIG_ARM64)
 
 static __always_inline bool tb_stack_frame_first(struct pt_regs *regs, u64 *fp)
@@ -113,12 +108,6 @@ static __always_inline bool tb_stack_frame_first(struct pt_regs *regs, u64 *fp)
 static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
 {
 	return !copy_from_user_nofault(frame, (void __user *)fp, sizeof(*frame));
-}
-
-/* Return addresses may be signed in the bits above the address. */
-static __always_inline u64 tb_stack_strip(u64 ip)
-{
-	return ip & (TASK_SIZE_64 - 1);
 }
 
 #else
@@ -133,12 +122,16 @@ static __always_inline bool tb_stack_read(struct tb_stack_frame *frame, u64 fp)
 	return false;
 }
 
+#endif
+
 static __always_inline u64 tb_stack_strip(u64 ip)
 {
+#ifdef CONFIG_ARM64
+	/* return addresses may be signed in the bits above the address */
+	ip &= TASK_SIZE_64 - 1;
+#endif
 	return ip;
 }
-
-#endif
 
 /* set while this CPU reads a user stack */
 static DEFINE_PER_CPU(u32, tb_stack_reading);
