@@ -131,12 +131,7 @@ static u8 tb_clock_running(void)
 	return tb_clock_shift || tb_clock_erratum() ? TB_TICKS_CARE : TB_TICKS_PLAIN;
 }
 
-/**
- * tb_clock_ticks_now() - how to read the processor's counter now
- *
- * Context: process.
- * Return: enum tb_ticks.
- */
+/* Return how to read the processor's counter now, enum tb_ticks. */
 u8 tb_clock_ticks_now(void)
 {
 	return READ_ONCE(tb_clock_stands) ? TB_TICKS_HALTED : tb_clock_running();
@@ -209,13 +204,10 @@ void tb_clock_sync(const struct tb_clock *clock, struct tb_clock_sync *sync)
 	}
 }
 
-/**
- * tb_clock_halt() - do not read the processor's counter until tb_clock_go_on()
- *
- * The machine is going to sleep, and the counter may restart meanwhile.  From now on a caller that
- * reads the clock with tb_clock_ticks_now() gets the time of this call.
- *
- * Context: process, one caller at a time.
+/*
+ * Do not read the processor's counter until tb_clock_go_on(): the machine is going to sleep, and
+ * the counter may restart meanwhile.  From now on a caller that reads the clock with
+ * tb_clock_ticks_now() gets the time of this call.  One caller at a time.
  */
 void tb_clock_halt(void)
 {

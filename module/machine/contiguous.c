@@ -62,14 +62,7 @@ int tb_mem_alloc(struct tb_mem *mem, u32 blocks, u32 block_bytes, int node, cons
 	return 0;
 }
 
-/**
- * tb_mem_free() - free a row
- * @mem: from tb_mem_alloc(), or all zero
- *
- * Mapped pages stay until they are unmapped.
- *
- * Context: process.
- */
+/* Free a row, possibly all zero.  Mapped pages stay until they are unmapped. */
 void tb_mem_free(struct tb_mem *mem)
 {
 	u32 i;
@@ -82,13 +75,7 @@ void tb_mem_free(struct tb_mem *mem)
 	memset(mem, 0, sizeof(*mem));
 }
 
-/**
- * tb_mem_block() - the address of a block
- * @mem: the row
- * @index: number of the block, less than the number allocated
- *
- * Return: the kernel address of the block.
- */
+/* Return the kernel address of a block; @index is less than the number allocated. */
 void *tb_mem_block(const struct tb_mem *mem, u32 index)
 {
 	u32 per_chunk = mem->chunk_bytes / mem->block_bytes;
@@ -97,24 +84,13 @@ void *tb_mem_block(const struct tb_mem *mem, u32 index)
 	       index % per_chunk * mem->block_bytes;
 }
 
-/**
- * tb_mem_bytes() - size of the row in a mapping
- * @mem: the row
- *
- * Return: bytes, whole pages.
- */
+/* Return the bytes of the row in a mapping, whole pages. */
 u64 tb_mem_bytes(const struct tb_mem *mem)
 {
 	return (u64)mem->nr_chunks * mem->chunk_bytes;
 }
 
-/**
- * tb_mem_page() - the page at an offset of the row
- * @mem: the row
- * @offset: bytes
- *
- * Return: the page, or NULL beyond the end.
- */
+/* Return the page at @offset, in bytes; NULL beyond the end. */
 struct page *tb_mem_page(const struct tb_mem *mem, u64 offset)
 {
 	if (offset >= tb_mem_bytes(mem))

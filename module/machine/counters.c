@@ -210,13 +210,9 @@ static void tb_counters_work(struct work_struct *work)
 	mutex_unlock(&s->lock);
 }
 
-/**
- * tb_counters_online() - make the counters of a CPU that is coming online
- * @s: the set
- *
- * A work makes them soon after the CPU is online.  A CPU that goes offline needs no call.
- *
- * Context: any; not during or after tb_counters_exit().
+/*
+ * Make the counters of a CPU that is coming online: a work does so soon after it is online.  A CPU
+ * that goes offline needs no call.  Any context; not during or after tb_counters_exit().
  */
 void tb_counters_online(struct tb_counters_set *s)
 {
@@ -321,12 +317,9 @@ int tb_counters_get(struct tb_counters_set *s, const struct tb_counter *c, u32 n
 	return err;
 }
 
-/**
- * tb_counters_put() - release references to counters
- * @s: the set
- * @mask: from tb_counters_get(); no probe uses it any more, and a grace period has passed since
- *
- * Context: process, sleeps; must not hold cpus_read_lock().
+/*
+ * Release references that tb_counters_get() took.  No probe uses these counters any more, and a
+ * grace period has passed since.  The caller must not hold cpus_read_lock().
  */
 void tb_counters_put(struct tb_counters_set *s, u32 mask)
 {
@@ -394,12 +387,6 @@ notrace u32 tb_counters_read(const struct tb_counters_set *s, u32 mask, u64 *val
 
 /* ---- life ------------------------------------------------------------- */
 
-/**
- * tb_counters_init() - make an empty set
- * @s: the set
- *
- * Context: process.
- */
 void tb_counters_init(struct tb_counters_set *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -407,12 +394,7 @@ void tb_counters_init(struct tb_counters_set *s)
 	INIT_WORK(&s->work, tb_counters_work);
 }
 
-/**
- * tb_counters_exit() - undo tb_counters_init()
- * @s: the set; all references are released, and tb_counters_online() is not called any more
- *
- * Context: process, sleeps.
- */
+/* All references are released, and tb_counters_online() is not called any more. */
 void tb_counters_exit(struct tb_counters_set *s)
 {
 	cancel_work_sync(&s->work);

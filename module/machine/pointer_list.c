@@ -11,15 +11,7 @@
 #include "contiguous.h"
 #include "pointer_list.h"
 
-/**
- * tb_list_add() - add a pointer, unless the list has it
- * @list: the list; NULL if it is empty
- * @pointer: the pointer
- * @lock: the caller's mutex that protects the list
- *
- * Context: process, under @lock.
- * Return: 0, -ENOMEM.
- */
+/* Add a pointer, unless the list has it.  Return 0 or -ENOMEM. */
 int tb_list_add(struct tracebuf_list __rcu **list, void *pointer, struct mutex *lock)
 {
 	struct tracebuf_list *old = rcu_dereference_protected(*list, lockdep_is_held(lock)), *new;
@@ -50,14 +42,7 @@ int tb_list_add(struct tracebuf_list __rcu **list, void *pointer, struct mutex *
 	return 0;
 }
 
-/**
- * tb_list_remove() - remove a pointer
- * @list: the list; NULL if it is empty
- * @pointer: the pointer; probes may use it until a grace period has passed
- * @lock: the caller's mutex that protects the list
- *
- * Context: process, under @lock.
- */
+/* Remove a pointer; probes may use it until a grace period has passed. */
 void tb_list_remove(struct tracebuf_list __rcu **list, const void *pointer, struct mutex *lock)
 {
 	struct tracebuf_list *old = rcu_dereference_protected(*list, lockdep_is_held(lock));

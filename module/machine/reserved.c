@@ -136,13 +136,7 @@ static int tb_region_map(const char *what, phys_addr_t start, phys_addr_t bytes)
 	return 0;
 }
 
-/**
- * tb_region_init() - claim and map the range
- * @what: NAME or ADDRESS:SIZE
- *
- * Context: module init.
- * Return: 0; -EINVAL, -EBUSY, -ENOMEM: the log says why.
- */
+/* Claim and map the range @what: NAME or ADDRESS:SIZE.  The log says why if that fails. */
 int tb_region_init(const char *what)
 {
 	phys_addr_t start, bytes;
@@ -166,11 +160,7 @@ int tb_region_init(const char *what)
 	return err;
 }
 
-/**
- * tb_region_exit() - release the range; its contents stay
- *
- * Context: module init and exit; no page of the range is in use.
- */
+/* Release the range, of which no page is in use; its contents stay. */
 void tb_region_exit(void)
 {
 	if (tb_region.address)
@@ -181,23 +171,14 @@ void tb_region_exit(void)
 	memset(&tb_region, 0, sizeof(tb_region));
 }
 
-/**
- * tb_region_usable() - check whether buffers may be allocated in the range
- *
- * Context: process.
- * Return: false without a range, or before tb_region_drop() if a recording was found there.
- */
+/* Return false without a range, or before tb_region_drop() if a recording was found there. */
 bool tb_region_usable(void)
 {
 	/* the flag before use of the cleared memory: pairs with the release in tb_region_drop() */
 	return tb_region.address && !smp_load_acquire(&tb_region.held);
 }
 
-/**
- * tb_region_drop() - discard the recording that was found, and allow use of the range
- *
- * Context: process; no page of the range is in use.
- */
+/* Discard the recording that was found, and allow use of the range.  No page of it is in use. */
 void tb_region_drop(void)
 {
 	if (!tb_region.address)
@@ -207,13 +188,7 @@ void tb_region_drop(void)
 	smp_store_release(&tb_region.held, false);
 }
 
-/**
- * tb_region_alloc() - allocate contiguous pages of the range
- * @order: 1 << @order pages, aligned to their size
- *
- * Context: process.
- * Return: the first page, all zeroed; NULL if no such run is free.
- */
+/* Return 1 << @order zeroed pages, aligned to their size; NULL if no such run is free. */
 struct page *tb_region_alloc(unsigned int order)
 {
 	unsigned long count = 1ul << order, at;
@@ -230,16 +205,10 @@ struct page *tb_region_alloc(unsigned int order)
 	return pfn_to_page(tb_region.pfn + at);
 }
 
-/**
- * tb_pages_free() - free pages of the range, or of the page allocator
- * @page: the first page
- * @order: 1 << @order pages
- *
- * Clears pages of the range, so that the next boot finds no recording in freed memory.  No program
- * holds such a page: programs map page frame numbers (provider/mmap.c), and mapped memory is not
- * freed.
- *
- * Context: process.
+/*
+ * Free 1 << @order pages of the range, or of the page allocator.  Clears pages of the range, so
+ * that the next boot finds no recording in freed memory.  No program holds such a page: programs
+ * map page frame numbers (provider/mmap.c), and mapped memory is not freed.
  */
 void tb_pages_free(struct page *page, unsigned int order)
 {

@@ -21,13 +21,7 @@
 
 /* ---- kernel ----------------------------------------------------------- */
 
-/**
- * tb_stack_iterator_find() - find the function that calls all probes of a tracepoint
- * @it: out: the function
- * @tp: the tracepoint
- *
- * Context: process.
- */
+/* Find the function that calls all probes of a tracepoint. */
 void tb_stack_iterator_find(struct tb_stack_iterator *it, const struct tracepoint *tp)
 {
 	char name[KSYM_SYMBOL_LEN], *plus;
