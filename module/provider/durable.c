@@ -70,14 +70,7 @@ int tb_durable_alloc(struct tb_durable *d, u32 kib, u32 max_kib, u32 reserve_byt
 	return 0;
 }
 
-/**
- * tb_durable_free() - free the memory of a durable buffer
- * @d: the buffer, possibly all zero
- *
- * Mapped pages stay until they are unmapped.
- *
- * Context: process.
- */
+/* Free the memory, if any.  Mapped pages stay until they are unmapped. */
 void tb_durable_free(struct tb_durable *d)
 {
 	u32 i;
@@ -95,13 +88,7 @@ static struct tb_durable_block *tb_durable_entry(const struct tb_durable *d, u64
 	return &d->blocks[number & (d->nr_blocks - 1)];
 }
 
-/**
- * tb_durable_growth() - compute by how many slots the buffer should grow
- * @d: the buffer
- *
- * Context: process, under read_lock.
- * Return: number of slots; 0 if the buffer is at its limit or has enough free slots.
- */
+/* Return by how many slots to grow; 0: the buffer is at its limit or has enough free slots. */
 u32 tb_durable_growth(const struct tb_durable *d)
 {
 	tb_durable_assert_locked(d);
@@ -122,12 +109,9 @@ static u32 tb_durable_slots_from(const struct tb_durable *d, u64 number)
 	return n;
 }
 
-/**
- * tb_durable_grow() - add slots
- * @d: the buffer
- * @slots: blocks of TB_DURABLE_SLOT bytes, at most tb_durable_growth(); the buffer takes them over
- *
- * Context: process, under read_lock and map_lock.
+/*
+ * Add slots, at most tb_durable_growth().  The buffer takes over the memory of @slots, blocks of
+ * TB_DURABLE_SLOT bytes.
  */
 void tb_durable_grow(struct tb_durable *d, const struct tb_mem *slots)
 {
@@ -136,14 +120,7 @@ void tb_durable_grow(struct tb_durable *d, const struct tb_mem *slots)
 	tb_durable_add_slots(d, slots);
 }
 
-/**
- * tb_durable_page() - the page at an offset of the buffer
- * @d: the buffer
- * @offset: bytes from the start of the buffer
- *
- * Context: process, under map_lock.
- * Return: the page; NULL if the buffer has not grown that far.
- */
+/* Return the page at @offset of the buffer; NULL if it has not grown that far. */
 struct page *tb_durable_page(const struct tb_durable *d, u64 offset)
 {
 	u64 slot = offset / TB_DURABLE_SLOT;
@@ -156,15 +133,7 @@ struct page *tb_durable_page(const struct tb_durable *d, u64 offset)
 
 /* ---- writing ---------------------------------------------------------- */
 
-/**
- * tb_durable_reset() - empty the buffer for a new recording
- * @d: the buffer
- * @raw_clock: clock of the time stamps, enum tb_ticks
- * @provider: id of the provider, for block headers
- * @recording: id of the recording, for block headers
- *
- * Context: process, under read_lock.
- */
+/* Empty the buffer for a new recording. */
 void tb_durable_reset(struct tb_durable *d, u8 raw_clock, u32 provider, u64 recording)
 {
 	u32 i;
@@ -289,29 +258,14 @@ int tb_durable_append_at(struct tb_durable *d, u64 time, u32 id, const void *pay
 	return 0;
 }
 
-/**
- * tb_durable_append() - write a control event with the current time
- * @d: the buffer
- * @id: enum tb_control_event
- * @payload: the payload, after the first element
- * @bytes: size of @payload, at most TB_DURABLE_PAYLOAD
- * @last: the record may use the reserve
- *
- * Context: process, under read_lock.
- * Return: 0; -ENOSPC the buffer is full; -EMSGSIZE.
- */
+/* Write a control event with the current time, see tb_durable_append_at(). */
 int tb_durable_append(struct tb_durable *d, u32 id, const void *payload, u32 bytes, bool last)
 {
 	tb_durable_assert_locked(d);
 	return tb_durable_append_at(d, tb_clock_read(d->raw_clock), id, payload, bytes, last);
 }
 
-/**
- * tb_durable_seal() - end the current block, so that the reader can take it
- * @d: the buffer
- *
- * Context: process, under read_lock.
- */
+/* End the current block, so that the reader can take it. */
 void tb_durable_seal(struct tb_durable *d)
 {
 	struct tb_durable_block *at;
@@ -333,14 +287,7 @@ void tb_durable_seal(struct tb_durable *d)
 	d->sealed = d->used;
 }
 
-/**
- * tb_durable_end_state() - note that the complete state has been written
- * @d: the buffer
- * @number: number of the block that the state starts with
- * @time: time of the start, trace clock
- *
- * Context: process, under read_lock.
- */
+/* The complete state has been written: it starts with block @number, at @time. */
 void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 {
 	tb_durable_assert_locked(d);
@@ -353,14 +300,7 @@ void tb_durable_end_state(struct tb_durable *d, u64 number, u64 time)
 
 /* ---- reading ---------------------------------------------------------- */
 
-/**
- * tb_durable_take() - acquire the next sealed block for the reader
- * @d: the buffer
- * @block: out: place and size of the block
- *
- * Context: process, under read_lock.
- * Return: false if the reader has all sealed blocks.
- */
+/* Acquire the next sealed block for the reader.  Return false if the reader has all of them. */
 bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
 {
 	tb_durable_assert_locked(d);
@@ -371,12 +311,7 @@ bool tb_durable_take(struct tb_durable *d, struct tb_durable_block *block)
 	return true;
 }
 
-/**
- * tb_durable_rewind() - let a new reader start at the oldest complete state
- * @d: the buffer; it has all blocks, or such a state
- *
- * Context: process, under read_lock.
- */
+/* Let a new reader start at the oldest complete state; the buffer has that, or all blocks. */
 void tb_durable_rewind(struct tb_durable *d)
 {
 	tb_durable_assert_locked(d);
@@ -387,14 +322,9 @@ void tb_durable_rewind(struct tb_durable *d)
 	d->released = d->taken;
 }
 
-/**
- * tb_durable_recycle() - discard old blocks, and free their slots
- * @d: the buffer
- * @number: discard the blocks before this one
- *
- * The last block stays: the next one may start behind it, in the same slot.
- *
- * Context: process, under read_lock; if there is a reader, it has released these blocks.
+/*
+ * Discard the blocks before block @number, and free their slots.  If there is a reader, it has
+ * released these blocks.  The last block stays: the next one may start behind it, in the same slot.
  */
 void tb_durable_recycle(struct tb_durable *d, u64 number)
 {

@@ -48,12 +48,9 @@ again:
 	return id;
 }
 
-/**
- * tb_providers_add() - put a provider on the list, and give it an id
- * @p: the provider, initialised; the list takes over its first reference
- *
- * Context: process.
- * Return: 0; -EEXIST the name is taken; -ENOSPC too many providers.
+/*
+ * Put an initialised provider on the list, which takes over its first reference, and give it an id.
+ * Return 0; -EEXIST the name is taken; -ENOSPC too many providers.
  */
 int tb_providers_add(struct tb_provider *p)
 {
@@ -82,12 +79,7 @@ static void tb_providers_unlink(struct tb_provider *p)
 	tb_nr_providers--;
 }
 
-/**
- * tb_providers_remove() - take a provider off the list
- * @p: the provider; the caller gets the list's reference
- *
- * Context: process.
- */
+/* Take a provider off the list.  The caller gets the list's reference. */
 void tb_providers_remove(struct tb_provider *p)
 {
 	mutex_lock(&tb_providers_lock);
@@ -126,11 +118,9 @@ int tb_providers_remove_unused(const char *name, struct tb_provider *own,
 	return err;
 }
 
-/**
- * tb_providers_forget() - hide a provider from tb_providers_each() and tb_providers_look()
- * @p: the provider, removed, without references
- *
- * Context: process; on return no tb_providers_each() and no tb_providers_look() uses @p.
+/*
+ * Hide a removed provider, without references: on return no tb_providers_each() and no
+ * tb_providers_look() uses it.
  */
 void tb_providers_forget(struct tb_provider *p)
 {
@@ -145,12 +135,7 @@ void tb_providers_forget(struct tb_provider *p)
 	synchronize_rcu();
 }
 
-/**
- * tb_providers_last() - get the provider that was added last
- *
- * Context: module exit.
- * Return: the provider, or NULL.
- */
+/* Return the provider that was added last, or NULL.  For module exit: takes no lock. */
 struct tb_provider *tb_providers_last(void)
 {
 	if (list_empty(&tb_providers))
@@ -158,13 +143,7 @@ struct tb_provider *tb_providers_last(void)
 	return list_last_entry(&tb_providers, struct tb_provider, node);
 }
 
-/**
- * tb_providers_info() - TB_IOC_PROVIDERS
- * @info: in: index, from 0; out: the other members
- *
- * Context: process.
- * Return: 0; -ENOENT past the last provider.
- */
+/* TB_IOC_PROVIDERS: fill in @info by its index.  Return -ENOENT past the last provider. */
 int tb_providers_info(struct tb_provider_info *info)
 {
 	struct tb_provider *p;
@@ -188,15 +167,10 @@ int tb_providers_info(struct tb_provider_info *info)
 	return err;
 }
 
-/**
- * tb_providers_each() - call a function for every provider, removed ones included
- * @what: the function
- * @data: its second argument
- *
- * While @what runs no lock is held, because it may wait for a start: meanwhile files can be opened
- * and providers listed.  @what is also called for providers that are added during the call.
- *
- * Context: process.
+/*
+ * Call a function for every provider, removed ones included.  While @what runs no lock is held,
+ * because it may wait for a start: meanwhile files can be opened and providers listed.  @what is
+ * also called for providers that are added during the call.
  */
 void tb_providers_each(void (*what)(struct tb_provider *p, void *data), void *data)
 {
@@ -216,12 +190,9 @@ void tb_providers_each(void (*what)(struct tb_provider *p, void *data), void *da
 	mutex_unlock(&tb_providers_lock);
 }
 
-/**
- * tb_providers_look() - call a function for every provider, without a lock
- * @what: the function; it must not rely on any lock of the provider
- * @data: its second argument
- *
- * Context: any, NMI included; preemption off.
+/*
+ * Call a function for every provider, in any context, NMI included, with preemption off.  @what
+ * must not rely on any lock of the provider.
  */
 void tb_providers_look(void (*what)(struct tb_provider *p, void *data), void *data)
 {
@@ -235,14 +206,7 @@ void tb_providers_look(void (*what)(struct tb_provider *p, void *data), void *da
 
 /* ---- references ------------------------------------------------------- */
 
-/**
- * tb_provider_get() - take a reference to a provider by its name
- * @name: its name
- * @holder: what holds the reference
- *
- * Context: process.
- * Return: the provider, to release with tb_provider_put(); NULL if no provider has that name.
- */
+/* Return the provider of that name, to release with tb_provider_put(); NULL if there is none. */
 struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder)
 {
 	struct tb_provider *p;
@@ -258,13 +222,6 @@ struct tb_provider *tb_provider_get(const char *name, enum tb_holder holder)
 	return p;
 }
 
-/**
- * tb_provider_put() - release a reference
- * @p: the provider
- * @holder: as for tb_provider_get()
- *
- * Context: process.
- */
 void tb_provider_put(struct tb_provider *p, enum tb_holder holder)
 {
 	if (holder != TB_HOLDER_NONE) {

@@ -73,12 +73,7 @@ static void tb_ring_memory_free(struct tb_ring_memory *m)
 	kvfree(m->bufs);
 }
 
-/**
- * tb_memory_free() - free what tb_memory_alloc() or tb_memory_swap() left in @m
- * @m: the memory; all zero is allowed
- *
- * Context: process.
- */
+/* Free what tb_memory_alloc() or tb_memory_swap() left in @m; all zero is allowed. */
 void tb_memory_free(struct tb_memory *m)
 {
 	unsigned int cpu;
@@ -161,14 +156,7 @@ static void tb_ring_use(struct tb_provider *p, unsigned int cpu)
 	r->header = tb_mem_block(&m->header, 0);
 }
 
-/**
- * tb_memory_add() - allocate the ring of another CPU
- * @p: the provider, with memory
- * @cpu: the CPU, without a ring and not online
- *
- * Context: process, under read_lock.
- * Return: 0; -ENOMEM: nothing has changed.
- */
+/* Allocate the ring of a CPU that has none and is not online.  An error changes nothing. */
 int tb_memory_add(struct tb_provider *p, unsigned int cpu)
 {
 	u64 charged = p->charged, bytes = p->durable.region ? 0 : tb_memory_ring_bytes(&p->config);
@@ -224,14 +212,7 @@ int tb_memory_swap(struct tb_provider *p, struct tb_memory *m, const struct tb_c
 	return 0;
 }
 
-/**
- * tb_provider_grow() - add memory to the durable buffer
- * @p: the provider
- * @slots: number of slots to add, at most tb_durable_growth()
- *
- * Context: process, under read_lock.
- * Return: 0; -ENOMEM: nothing has changed.
- */
+/* Add slots, at most tb_durable_growth(), to the durable buffer.  An error changes nothing. */
 int tb_provider_grow(struct tb_provider *p, u32 slots)
 {
 	u64 charged = p->charged, bytes = p->durable.region ? 0 : (u64)slots * TB_DURABLE_SLOT;

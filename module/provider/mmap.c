@@ -78,13 +78,9 @@ static const struct vm_operations_struct tb_vm_ops = {
 	.may_split = tb_vma_may_split,
 };
 
-/**
- * tb_provider_mmap() - map rings and durable buffer, read-only
- * @p: the provider
- * @vma: the mapping; must be as large as the provider's memory
- *
- * Context: process, mmap lock held.
- * Return: 0; -EPERM writable; -EINVAL another size or offset; -ENXIO no memory yet.
+/*
+ * Map rings and durable buffer, read-only.  Return 0; -EPERM writable; -EINVAL another size or
+ * offset; -ENXIO no memory yet.
  */
 int tb_provider_mmap(struct tb_provider *p, struct vm_area_struct *vma)
 {

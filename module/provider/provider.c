@@ -59,13 +59,7 @@ bool tb_provider_call(struct tb_provider *p, bool spare, void (*func)(void *arg)
 	return done;
 }
 
-/**
- * tb_provider_reader_holds() - check whether the reader holds blocks
- * @p: the provider
- *
- * Context: process, under read_lock.
- * Return: true if the reader has acquired a block and not released it.
- */
+/* Return true if the reader has acquired a block and not released it. */
 bool tb_provider_reader_holds(struct tb_provider *p)
 {
 	struct tb_ring_stats st;

@@ -130,14 +130,10 @@ void tb_retention_count_lost(struct tb_provider *p, u64 count)
 		tb_retention_stop_recording(p);
 }
 
-/**
- * tb_durable_drain() - move queued records of threads into the durable buffer
- * @p: the provider
- *
- * The caller does so before it adds newer records: a record added after a newer one gets the newer
- * time.  While a recording starts, the queue waits until state.c has written the state.
- *
- * Context: process, under read_lock.
+/*
+ * Move queued records of threads into the durable buffer.  The caller does so before it adds newer
+ * records: a record added after a newer one gets the newer time.  While a recording starts, the
+ * queue waits until state.c has written the state.
  */
 void tb_durable_drain(struct tb_provider *p)
 {
@@ -146,17 +142,7 @@ void tb_durable_drain(struct tb_provider *p)
 		p->drain(p);
 }
 
-/**
- * tb_durable_add() - write a control event, and make room for it
- * @p: the provider
- * @time: trace clock, see tb_durable_append_at()
- * @id: enum tb_control_event
- * @payload: the payload, after the first element
- * @bytes: size of @payload, at most TB_DURABLE_PAYLOAD
- *
- * Context: process, under read_lock; may sleep.
- * Return: 0; -ENOSPC no room; -EMSGSIZE.
- */
+/* Write a control event as tb_durable_append_at() does, and make room for it; may sleep. */
 int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes)
 {
 	int err;
@@ -195,14 +181,7 @@ int tb_retention_add_counter_names(struct tb_provider *p)
 	return err;
 }
 
-/**
- * tb_durable_add_counters() - write the names of performance counters before events have them
- * @p: the provider
- * @mask: counters of @p->counters, one bit each
- *
- * Context: process.
- * Return: 0, -ENOSPC.
- */
+/* Write the names of the performance counters in @mask, before events have their values. */
 int tb_durable_add_counters(struct tb_provider *p, u32 mask)
 {
 	unsigned int i;

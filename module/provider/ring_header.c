@@ -32,14 +32,7 @@ static void tb_header_totals(struct tb_cpu_ring *r)
 	tb_header_forward(&r->header->durable_data_end, READ_ONCE(p->durable.bytes));
 }
 
-/**
- * tb_ring_opened() - note the new current buffer
- * @r: the ring of this CPU
- * @b: the buffer
- * @seq: number of its block
- *
- * Context: any, NMI included.
- */
+/* Note the new current buffer. */
 void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq)
 {
 	BUILD_BUG_ON(TB_HEADER_CURRENT % sizeof(u64));
@@ -49,13 +42,7 @@ void tb_ring_opened(struct tb_cpu_ring *r, const struct tb_buf *b, u64 seq)
 	tb_header_forward((void *)r->header + TB_HEADER_CURRENT, seq << 32 | (b - r->bufs));
 }
 
-/**
- * tb_ring_filled() - note the size of a complete buffer, and the totals
- * @r: the ring of this CPU
- * @b: the buffer, not READY yet: no writer opens it before this function returns
- *
- * Context: any, NMI included.
- */
+/* Note the size of a complete buffer, and the totals.  No writer opens it before this returns. */
 void tb_ring_filled(struct tb_cpu_ring *r, const struct tb_buf *b)
 {
 	WRITE_ONCE(r->header->rolling_data_end[b - r->bufs], b->block->data);
@@ -76,13 +63,7 @@ static void tb_header_sizes(struct tb_provider *p, struct tb_ring_header *h)
 	WRITE_ONCE(h->total_size, h->header_size + h->durable_size + rolling);
 }
 
-/**
- * tb_header_reset() - fill in the header of a ring for an empty recording
- * @p: the provider, with memory
- * @cpu: the ring's CPU, which does not record
- *
- * Context: process, under read_lock.
- */
+/* Fill in the header of a ring whose CPU does not record, for an empty recording. */
 void tb_header_reset(struct tb_provider *p, unsigned int cpu)
 {
 	struct tb_ring_header *h = per_cpu_ptr(p->rings, cpu)->header;
@@ -103,12 +84,7 @@ void tb_header_reset(struct tb_provider *p, unsigned int cpu)
 	smp_store_release(&h->magic, TB_RING_MAGIC);
 }
 
-/**
- * tb_header_grown() - update the sizes after the durable buffer has grown
- * @p: the provider
- *
- * Context: process, under read_lock.
- */
+/* Update the sizes after the durable buffer has grown. */
 void tb_header_grown(struct tb_provider *p)
 {
 	unsigned int cpu;
@@ -118,12 +94,7 @@ void tb_header_grown(struct tb_provider *p)
 		tb_header_sizes(p, per_cpu_ptr(p->rings, cpu)->header);
 }
 
-/**
- * tb_header_end() - write the final totals
- * @p: the provider, not recording any more
- *
- * Context: process, under read_lock.
- */
+/* Write the final totals of a recording that has ended. */
 void tb_header_end(struct tb_provider *p)
 {
 	unsigned int cpu;

@@ -17,13 +17,7 @@
 #include "machine/contiguous.h"
 #include "thread_queue.h"
 
-/**
- * tb_thread_queue_alloc() - allocate the memory of a queue
- * @q: the queue, all zero
- *
- * Context: process.
- * Return: 0 or -ENOMEM; the caller calls tb_thread_queue_free() in either case.
- */
+/* The caller calls tb_thread_queue_free() also after an error. */
 int tb_thread_queue_alloc(struct tb_thread_queue *q)
 {
 	q->slots = kvcalloc(TB_THREAD_QUEUE_SLOTS, sizeof(*q->slots), TB_GFP);
@@ -31,12 +25,7 @@ int tb_thread_queue_alloc(struct tb_thread_queue *q)
 	return q->slots && q->names ? 0 : -ENOMEM;
 }
 
-/**
- * tb_thread_queue_free() - free the memory of a queue
- * @q: the queue; no writer uses it any more
- *
- * Context: process.
- */
+/* No writer uses the queue any more. */
 void tb_thread_queue_free(struct tb_thread_queue *q)
 {
 	kvfree(q->slots);
@@ -78,13 +67,7 @@ notrace bool tb_thread_queue_push(struct tb_thread_queue *q, u8 raw_clock,
 	return true;
 }
 
-/**
- * tb_thread_queue_peek() - get the oldest record
- * @q: the queue
- *
- * Context: process, one reader at a time.
- * Return: the record; NULL if the queue is empty, or the record is still being written.
- */
+/* Return the oldest record; NULL if the queue is empty, or the record is still being written. */
 const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *q)
 {
 	struct tb_thread_queue_slot *slot = &q->slots[q->head & (TB_THREAD_QUEUE_SLOTS - 1)];
@@ -93,12 +76,7 @@ const struct tb_thread_queue_slot *tb_thread_queue_peek(struct tb_thread_queue *
 	return smp_load_acquire(&slot->turn) == q->head + 1 ? slot : NULL;
 }
 
-/**
- * tb_thread_queue_pop() - remove the record that tb_thread_queue_peek() returned
- * @q: the queue
- *
- * Context: process, one reader at a time.
- */
+/* Remove the record that tb_thread_queue_peek() returned. */
 void tb_thread_queue_pop(struct tb_thread_queue *q)
 {
 	/* reads of the slot before it is free: pairs with the acquire in tb_thread_queue_push() */
@@ -121,14 +99,9 @@ void tb_thread_queue_pop(struct tb_thread_queue *q)
 #define TB_NAMES(tid, period, count) \
 	((u64)(tid) | (u64)(u16)(period) << 32 | (u64)(count) << 48)
 
-/**
- * tb_thread_queue_rename() - count a new name of a thread
- * @q: the queue
- * @tid: id of the thread
- *
- * Context: any.
- * Return: true if the caller must put the name into the queue; false if the thread has been renamed
- * too often since the queue was emptied last.
+/*
+ * Count a new name of a thread.  Return true if the caller must put the name into the queue; false
+ * if the thread has been renamed too often since the queue was emptied last.  Any context.
  */
 notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 {
@@ -153,12 +126,9 @@ notrace bool tb_thread_queue_rename(struct tb_thread_queue *q, u32 tid)
 	return false;
 }
 
-/**
- * tb_thread_queue_begin() - begin a new period, before the queue is emptied
- * @q: the queue
- *
- * Context: process, one reader at a time.
- * Return: true if names were skipped: call tb_thread_queue_skipped() for each word.
+/*
+ * Begin a new period, before the queue is emptied.  Return true if names were skipped: call
+ * tb_thread_queue_skipped() for each word.
  */
 bool tb_thread_queue_begin(struct tb_thread_queue *q)
 {
@@ -167,13 +137,9 @@ bool tb_thread_queue_begin(struct tb_thread_queue *q)
 	return xchg(&q->skipped, 0);
 }
 
-/**
- * tb_thread_queue_skipped() - get and clear the note that a name was skipped
- * @q: the queue
- * @index: index of a word in @q->names, less than TB_THREAD_QUEUE_NAMES
- *
- * Context: process, one reader at a time.
- * Return: id of the thread; 0 if no name was skipped there.
+/*
+ * Clear the note in word @index that a name was skipped.  Return the id of the thread; 0 if there
+ * is no note.
  */
 u32 tb_thread_queue_skipped(struct tb_thread_queue *q, u32 index)
 {

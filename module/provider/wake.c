@@ -29,12 +29,6 @@ static void tb_wake_later(struct work_struct *work)
 	wake_up_all(&container_of(work, struct tb_provider, wake_later)->wait);
 }
 
-/**
- * tb_wake_init() - initialise wait queue and works of a provider
- * @p: the provider
- *
- * Context: process.
- */
 void tb_wake_init(struct tb_provider *p)
 {
 	init_waitqueue_head(&p->wait);
@@ -42,12 +36,7 @@ void tb_wake_init(struct tb_provider *p)
 	INIT_WORK(&p->wake_later, tb_wake_later);
 }
 
-/**
- * tb_wake_waiters_irq() - wake all waiters from an interrupt
- * @p: the provider
- *
- * Context: any but NMI and inside the scheduler.
- */
+/* Wake all waiters from an interrupt: any context but NMI and inside the scheduler. */
 void tb_wake_waiters_irq(struct tb_provider *p)
 {
 	/* on PREEMPT_RT waking takes a sleeping lock, and this CPU may run a real-time thread */
@@ -57,29 +46,14 @@ void tb_wake_waiters_irq(struct tb_provider *p)
 		wake_up_all(&p->wait);
 }
 
-/**
- * tb_wake_arm() - ask to be woken by the next block
- * @p: the provider
- *
- * The caller looks for blocks after each call.
- *
- * Context: any.
- */
+/* Ask to be woken by the next block.  The caller then looks for blocks.  Any context. */
 void tb_wake_arm(struct tb_provider *p)
 {
 	WRITE_ONCE(p->want_wake, 1);
 	smp_mb(); /* the flag before the blocks: pairs with smp_mb() in tb_ring_notify() */
 }
 
-/**
- * tb_wake_wait() - wait until a condition is true
- * @p: the provider
- * @ready: the condition
- * @arg: argument of @ready
- *
- * Context: process, sleeps.
- * Return: 0; -ERESTARTSYS a signal.
- */
+/* Wait until @ready(@arg) is true.  Return 0; -ERESTARTSYS a signal. */
 int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
