@@ -284,13 +284,9 @@ int tb_provider_start(struct tb_provider *p, u32 flags, u64 *generation)
 	return err;
 }
 
-/**
- * tb_provider_stop() - end the recording; the reader can still acquire its blocks
- * @p: the provider
- * @generation: stop only the recording with this number; 0: any
- *
- * Context: process.
- * Return: 0; -EINVAL if that recording is not running.
+/*
+ * End the recording, or only the one with number @generation if that is not 0.  The reader can
+ * still acquire its blocks.  Return 0; -EINVAL if that recording is not running.
  */
 int tb_provider_stop(struct tb_provider *p, u64 generation)
 {
@@ -383,14 +379,7 @@ void tracebuf_query(struct tb_provider *p, struct tb_query *q)
 }
 EXPORT_SYMBOL_GPL(tracebuf_query);
 
-/**
- * tb_provider_stats() - TB_IOC_STATS
- * @p: the provider
- * @st: in: cpu; out: all other fields
- *
- * Context: process.
- * Return: 0; -EINVAL not a possible CPU.
- */
+/* TB_IOC_STATS: fill in @st for its cpu.  Return 0; -EINVAL not a possible CPU. */
 int tb_provider_stats(struct tb_provider *p, struct tb_stats *st)
 {
 	struct tb_ring_stats s = { };
@@ -453,14 +442,7 @@ static_assert(sizeof(struct tb_cpu_ring) <= TB_RING_IMAGE_ALIGN);
 
 /* ---- life ------------------------------------------------------------- */
 
-/**
- * tb_provider_init() - initialise a provider without buffers
- * @p: memory for the provider
- * @name: its name
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
+/* Initialise a provider without buffers. */
 int tb_provider_init(struct tb_provider *p, const char *name)
 {
 	int err;
@@ -499,12 +481,7 @@ int tb_provider_init(struct tb_provider *p, const char *name)
 	return err;
 }
 
-/**
- * tb_provider_destroy() - stop a provider and free everything
- * @p: the provider, with no session and no mapping
- *
- * Context: process.
- */
+/* Stop a provider that has no session and no mapping, and free everything. */
 void tb_provider_destroy(struct tb_provider *p)
 {
 	struct tb_memory memory;

@@ -94,12 +94,7 @@ int tb_recording_add_ring(struct tb_provider *p, unsigned int cpu)
 	return 0;
 }
 
-/**
- * tb_recording_reset() - empty the rings and the durable buffer
- * @p: the provider, with memory; no writer records into it
- *
- * Context: process, under lock and read_lock.
- */
+/* Empty the rings and the durable buffer.  No writer records into them. */
 void tb_recording_reset(struct tb_provider *p)
 {
 	u64 now = tb_clock_read(p->clock.raw);
@@ -155,12 +150,7 @@ static void tb_recording_detach(struct tb_provider *p)
 	cancel_work_sync(&p->durable_work);
 }
 
-/**
- * tb_recording_stop() - end a recording that is running
- * @p: the provider
- *
- * Context: process, under lock.
- */
+/* End a recording that is running. */
 void tb_recording_stop(struct tb_provider *p)
 {
 	bool whole = true;
@@ -216,12 +206,7 @@ static void tb_stop_work(struct work_struct *work)
 	wake_up_all(&p->wait);
 }
 
-/**
- * tb_recording_damaged() - stop because the recorder's state is inconsistent
- * @p: the provider
- *
- * Context: any in which code may queue a work.
- */
+/* Stop because the recorder's state is inconsistent.  Any context that may queue a work. */
 void tb_recording_damaged(struct tb_provider *p)
 {
 	if (!cmpxchg(&p->reason, TB_REASON_NONE, TB_REASON_DAMAGED))
@@ -290,13 +275,9 @@ static void tb_recording_abandon(struct tb_provider *p)
 	mutex_unlock(&p->read_lock);
 }
 
-/**
- * tb_recording_start() - begin a new recording
- * @p: the provider, with memory
- * @dump: write the existing threads into the durable buffer
- *
- * Context: process, under lock.
- * Return: 0; -EBUSY running, or the reader holds blocks; -ENOMEM; -ENOSPC.
+/*
+ * Begin a new recording.  @dump: write the existing threads into the durable buffer.  Return 0;
+ * -EBUSY running, or the reader holds blocks; -ENOMEM; -ENOSPC.
  */
 int tb_recording_start(struct tb_provider *p, bool dump)
 {
@@ -395,13 +376,9 @@ void tb_provider_flush_cpus(struct tb_provider *p, const struct cpumask *cpus)
 		tb_provider_close_buffers(p, cpus, false);
 }
 
-/**
- * tb_provider_flush() - make the current buffers available to the reader
- * @p: the provider
- * @cpu: flush the ring of this CPU; -1: all rings, and what programs have published
- *
- * Context: process.
- * Return: 0; -EINVAL the provider does not record @cpu.
+/*
+ * Make the current buffer of a CPU available to the reader; with -1 those of all CPUs, and what
+ * programs have published.  Return 0; -EINVAL the provider does not record @cpu.
  */
 int tb_provider_flush(struct tb_provider *p, int cpu)
 {
@@ -507,12 +484,6 @@ static void tb_kick_work(struct irq_work *work)
 
 /* ---- life ------------------------------------------------------------- */
 
-/**
- * tb_recording_init() - initialise the work items of a provider
- * @p: the provider
- *
- * Context: process.
- */
 void tb_recording_init(struct tb_provider *p)
 {
 	INIT_DELAYED_WORK(&p->sync_work, tb_sync_work);

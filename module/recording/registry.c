@@ -95,14 +95,9 @@ destroy:
 	return err;
 }
 
-/**
- * tb_registry_create() - make a provider
- * @name: its name
- * @flags: TB_PROVIDER_*
- * @created: out: the provider, with a reference for the caller
- *
- * Context: process.
- * Return: 0; -EINVAL illegal name, -EEXIST, -ENOSPC too many, -ENOMEM.
+/*
+ * Make a provider; the caller gets a reference.  Return 0; -EINVAL illegal name; -EEXIST; -ENOSPC
+ * too many; -ENOMEM.
  */
 int tb_registry_create(const char *name, u32 flags, struct tb_provider **created)
 {
@@ -129,14 +124,9 @@ static void tb_registry_end(struct tb_provider *p)
 	tb_channels_forget_provider(p);
 }
 
-/**
- * tb_registry_destroy() - remove a provider unless it has other users
- * @name: its name
- * @own: the provider of the caller's file, which does not count as a user
- *
- * Context: process.
- * Return: 0; -ENOENT no such provider; -EPERM it is "kernel"; -EBUSY another file or a module
- * uses it.
+/*
+ * Remove a provider unless it has other users than @own, the provider of the caller's file.  Return
+ * 0; -ENOENT no such provider; -EPERM it is "kernel"; -EBUSY another file or a module uses it.
  */
 int tb_registry_destroy(const char *name, struct tb_provider *own)
 {
@@ -171,12 +161,6 @@ void tracebuf_destroy(struct tb_provider *p)
 }
 EXPORT_SYMBOL_GPL(tracebuf_destroy);
 
-/**
- * tb_registry_init() - create "kernel"
- *
- * Context: module init.
- * Return: 0 or -errno.
- */
 int tb_registry_init(void)
 {
 	int err = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "tracebuf", tb_cpu_coming,
@@ -193,11 +177,7 @@ int tb_registry_init(void)
 	return err;
 }
 
-/**
- * tb_registry_exit() - stop and remove all providers
- *
- * Context: module exit; no file is open, and no module uses a provider.
- */
+/* Stop and remove all providers.  No file is open, and no module uses a provider. */
 void tb_registry_exit(void)
 {
 	struct tb_provider *p;

@@ -22,13 +22,7 @@ static bool tb_sleep_near;
 /* the clocks when the pause began */
 static struct tb_clock_sync tb_sleep_halted;
 
-/**
- * tb_sleep_pauses() - test whether a recording that starts now must pause at once
- * @p: its provider
- *
- * Context: process, under read_lock.
- * Return: true if it must.
- */
+/* Return true if a recording of @p that starts now must pause at once. */
 bool tb_sleep_pauses(const struct tb_provider *p)
 {
 	lockdep_assert_held(&p->read_lock);

@@ -278,15 +278,10 @@ static void tb_state_resync(struct tb_provider *p)
 		tb_state_start_over(p);
 }
 
-/**
- * tb_state_drain_queue() - move the queued records of threads into the durable buffer
- * @p: the provider
- *
- * Leaves records that arrive meanwhile in the queue.  The queue may hold more than the buffer, so
- * this may write the state again in between.  Later queued records are older than that state, but
- * get a later time.
- *
- * Context: process, under read_lock.
+/*
+ * Move the queued records of threads into the durable buffer, but not those that arrive meanwhile.
+ * The queue may hold more than the buffer, so this may write the state again in between.  Later
+ * queued records are older than that state, but get a later time.
  */
 void tb_state_drain_queue(struct tb_provider *p)
 {
@@ -348,14 +343,9 @@ static int tb_state_write_totals(struct tb_provider *p)
 	return err;
 }
 
-/**
- * tb_state_write_snapshot() - write the counts of one ring at the beginning of a snapshot
- * @p: the provider
- * @cpu: its ring, which was flushed
- *
- * The last block does not count the events dropped after it; a frozen ring drops all events.
- *
- * Context: process, under read_lock.
+/*
+ * Write the counts of one ring, which was flushed, at the beginning of a snapshot.  The last block
+ * does not count the events dropped after it; a frozen ring drops all events.
  */
 void tb_state_write_snapshot(struct tb_provider *p, unsigned int cpu)
 {
@@ -415,13 +405,7 @@ static int tb_state_write_suppressed(struct tb_provider *p)
 	return tb_durable_append(&p->durable, TB_EV_SUPPRESSED, &sum, sizeof(sum), true);
 }
 
-/**
- * tb_state_complete() - ensure that a new reader gets a complete state
- * @p: the provider, without a reader
- *
- * Context: process, under read_lock.
- * Return: 0, -ENOSPC, -ENOMEM.
- */
+/* Ensure that a new reader gets a complete state.  The provider has no reader now. */
 int tb_state_complete(struct tb_provider *p)
 {
 	int err;
@@ -453,12 +437,7 @@ int tb_state_complete(struct tb_provider *p)
 	return err;
 }
 
-/**
- * tb_state_work() - empty the queue of threads, and keep room in the durable buffer
- * @work: a provider's durable_work
- *
- * Context: process.
- */
+/* Empty the queue of threads, and keep room in the durable buffer. */
 void tb_state_work(struct work_struct *work)
 {
 	struct tb_provider *p = container_of(work, struct tb_provider, durable_work);
@@ -480,12 +459,7 @@ void tb_state_work(struct work_struct *work)
 	mutex_unlock(&p->read_lock);
 }
 
-/**
- * tb_state_write_end() - write the final records: clock, lost threads, counts of every ring
- * @p: the provider, without writers
- *
- * Context: process, under read_lock.
- */
+/* Write the final records: clock, lost threads, counts of every ring.  No writer is left. */
 void tb_state_write_end(struct tb_provider *p)
 {
 	struct tb_clock_sync sync;
