@@ -210,13 +210,8 @@ free:
 	return err;
 }
 
-/**
- * tb_trigger_disarm() - undo tb_trigger_arm(), and let the rings overwrite again
- * @p: the provider
- * @s: the session that has armed it
- *
- * Context: process.
- * Return: 0; -EINVAL @s has not armed it.
+/*
+ * Undo tb_trigger_arm(), and let the rings overwrite again.  Return 0; -EINVAL @s has not armed it.
  */
 int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s)
 {
@@ -232,12 +227,7 @@ int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s)
 	return err;
 }
 
-/**
- * tb_trigger_stop() - end the trigger because the recording ends
- * @p: the provider
- *
- * Context: process, under lock.
- */
+/* End the trigger because the recording ends. */
 void tb_trigger_stop(struct tb_provider *p)
 {
 	lockdep_assert_held(&p->lock);
@@ -245,12 +235,7 @@ void tb_trigger_stop(struct tb_provider *p)
 		tb_trigger_detach(p, TB_TRIGGER_ENDED);
 }
 
-/**
- * tb_trigger_refresh() - attach the trigger's events that exist, detach those that do not
- * @p: the provider
- *
- * Context: process, under lock.
- */
+/* Attach the trigger's events that exist, detach those that do not. */
 void tb_trigger_refresh(struct tb_provider *p)
 {
 	struct tb_trigger *t = &p->trigger;
@@ -269,15 +254,7 @@ void tb_trigger_refresh(struct tb_provider *p)
 
 /* ---- queries ---------------------------------------------------------- */
 
-/**
- * tb_trigger_query() - TB_IOC_TRIGGER
- * @p: the provider
- * @info: out: the answer
- *
- * Like tracebuf_query(), does not take p->lock.
- *
- * Context: process.
- */
+/* TB_IOC_TRIGGER.  Like tracebuf_query(), does not take p->lock. */
 void tb_trigger_query(struct tb_provider *p, struct tb_trigger_info *info)
 {
 	struct tb_trigger *t = &p->trigger;

@@ -19,13 +19,7 @@
 static DEFINE_MUTEX(tb_handler_lock);
 static LIST_HEAD(tb_handlers_all);
 
-/**
- * tb_handlers_new_event() - attach the handlers that match an event that comes or comes back
- * @e: the event, without attached probes
- *
- * Context: process, under tb_events_lock.
- * Return: 0 or -ENOMEM.
- */
+/* Attach the handlers that match an event that comes or comes back.  Under tb_events_lock. */
 int tb_handlers_new_event(struct tb_event *e)
 {
 	struct tracebuf_handler *h;

@@ -153,12 +153,9 @@ static void tb_rule_resolve(const struct tb_probe *probe, struct tb_rule_active 
 		tb_stack_iterator_find(&rule->iterator, tp);
 }
 
-/**
- * tb_rule_wants_switches() - test whether the selection has all switches of threads
- * @p: the provider
- *
- * Context: process, under lock.
- * Return: true if sched_switch is enabled, and no rule, thread set or handler can suppress it.
+/*
+ * Return true if the selection has all switches of threads: sched_switch is enabled, and no rule,
+ * thread set or handler can suppress it.
  */
 bool tb_rule_wants_switches(const struct tb_provider *p)
 {
@@ -198,11 +195,9 @@ static void tb_rule_route_one(struct tb_probe *probe)
 			  tb_rule_is_pending(probe) ? p->pending_rings : p->rings);
 }
 
-/**
- * tb_rule_begin() - note whether a recording that starts has all switches of threads
- * @p: the provider, with all its probes attached
- *
- * Context: process, under lock; before the first moment.
+/*
+ * Note whether a recording that starts has all switches of threads.  All its probes are attached,
+ * and its first moment has not begun.
  */
 void tb_rule_begin(struct tb_provider *p)
 {
@@ -240,13 +235,7 @@ void tb_rule_route(struct tb_probe *probe)
 	tb_rule_route_one(probe);
 }
 
-/**
- * tb_rule_count() - allocate the counts of a probe's suppressed events
- * @probe: the probe
- *
- * Context: process, under lock.
- * Return: 0 or -ENOMEM.
- */
+/* Allocate the counts of a probe's suppressed events. */
 int tb_rule_count(struct tb_probe *probe)
 {
 	struct tb_rule_counts __percpu *counts;
@@ -302,14 +291,7 @@ static void tb_rule_clear(struct tb_provider *p)
 	mutex_unlock(&p->lock);
 }
 
-/**
- * tb_rule_set() - TB_IOC_RULE
- * @p: the provider
- * @rule: from user space, with reserved fields checked
- *
- * Context: process.
- * Return: 0, or an error of the ABI; errors change nothing.
- */
+/* TB_IOC_RULE, with reserved fields checked.  Errors change nothing. */
 int tb_rule_set(struct tb_provider *p, struct tb_rule *rule)
 {
 	struct tb_rule_active *active;
@@ -360,36 +342,21 @@ struct tb_rule_active *tb_rule_for_trigger(struct tb_provider *p, struct tb_rule
 	return tb_rule_make(p, e, rule);
 }
 
-/**
- * tb_rule_unused() - free a rule of tb_rule_for_trigger() that no probe got
- * @active: the rule; may be NULL
- *
- * Context: process.
- */
+/* Free a rule of tb_rule_for_trigger() that no probe got; may be NULL. */
 void tb_rule_unused(struct tb_rule_active *active)
 {
 	if (active)
 		tb_rule_free(&active->rcu);
 }
 
-/**
- * tb_rule_forget() - free the rules and counts of a probe
- * @probe: the probe, detached; it does not run on any CPU
- *
- * Context: process.
- */
+/* Free the rules and counts of a detached probe, which does not run on any CPU. */
 void tb_rule_forget(struct tb_probe *probe)
 {
 	tb_rule_drop(probe->provider, probe->rule);
 	free_percpu(probe->counts);
 }
 
-/**
- * tb_rule_remove_thread_set() - free a thread set that no pointer leads to any more
- * @set: the set, or NULL; running probes may still use it
- *
- * Context: process.
- */
+/* Free a set, or NULL, that no pointer leads to any more; running probes may still use it. */
 void tb_rule_remove_thread_set(struct tb_thread_set *set)
 {
 	if (!set)
@@ -400,14 +367,7 @@ void tb_rule_remove_thread_set(struct tb_thread_set *set)
 	tb_thread_set_free(set);
 }
 
-/**
- * tb_rule_set_pids() - TB_IOC_PIDS
- * @p: the provider
- * @pids: from user space, with reserved fields checked
- *
- * Context: process.
- * Return: 0, or an error of the ABI; errors change nothing.
- */
+/* TB_IOC_PIDS, with reserved fields checked.  Errors change nothing. */
 int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids)
 {
 	struct tb_thread_set *set = NULL, *old;
@@ -492,12 +452,7 @@ int tb_rule_suppressed(struct tb_provider *p, u32 index, struct tb_suppressed *s
 	return 0;
 }
 
-/**
- * tb_rule_reset() - clear the counts of suppressed events
- * @p: the provider, without attached probes
- *
- * Context: process, under lock.
- */
+/* Clear the counts of suppressed events.  No probe is attached. */
 void tb_rule_reset(struct tb_provider *p)
 {
 	struct tb_probe *probe;

@@ -18,12 +18,7 @@
 #define TB_WIDE	1
 #define TB_COMPACT	2
 
-/**
- * tb_select_exit() - free the selection of a provider
- * @p: the provider, stopped
- *
- * Context: process.
- */
+/* Free the selection of a provider that has stopped. */
 void tb_select_exit(struct tb_provider *p)
 {
 	struct tb_probe *probe;
@@ -36,14 +31,7 @@ void tb_select_exit(struct tb_provider *p)
 	xa_destroy(&p->probes);
 }
 
-/**
- * tb_select_probe() - find or create a provider's probe of an event
- * @p: the provider
- * @e: the event
- *
- * Context: process, under lock.
- * Return: the probe, disabled if it is new; ERR_PTR(-ENOMEM).
- */
+/* Find or create the probe of an event; a new one is disabled.  Return it, or ERR_PTR(-ENOMEM). */
 struct tb_probe *tb_select_probe(struct tb_provider *p, struct tb_event *e)
 {
 	struct tb_probe *probe;
@@ -106,12 +94,7 @@ static int tb_select_describe_forms(struct tb_provider *p, struct tb_probe *prob
 	return 0;
 }
 
-/**
- * tb_select_forget() - forget which events have been described
- * @p: the provider
- *
- * Context: process, under read_lock.
- */
+/* Forget which events have been described. */
 void tb_select_forget(struct tb_provider *p)
 {
 	struct tb_probe *probe;
@@ -122,13 +105,7 @@ void tb_select_forget(struct tb_provider *p)
 		probe->described = 0;
 }
 
-/**
- * tb_select_describe() - describe all enabled events, and all described events again
- * @p: the provider
- *
- * Context: process, under read_lock.
- * Return: 0, -ENOMEM, -ENOSPC.
- */
+/* Describe all enabled events, and all described events again.  Return 0, -ENOMEM, -ENOSPC. */
 int tb_select_describe(struct tb_provider *p)
 {
 	struct tb_probe *probe;
@@ -236,15 +213,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	return err == -ENOENT ? 0 : err;
 }
 
-/**
- * tb_select_write_record() - write the selection at a moment (struct tb_selection)
- * @p: the provider
- * @time: time of the record, trace clock
- * @moment: number of the moment, see tb_provider.moment
- *
- * Context: process, under read_lock.
- * Return: 0, -ENOMEM, -ENOSPC.
- */
+/* Write the selection at a moment (struct tb_selection).  Return 0, -ENOMEM, -ENOSPC. */
 int tb_select_write_record(struct tb_provider *p, u64 time, u64 moment)
 {
 	u32 ids = 2 * tb_events_count(), bytes = DIV_ROUND_UP(ids, BITS_PER_BYTE);
@@ -309,13 +278,7 @@ static int tb_select_publish(struct tb_provider *p, bool tell)
 	return err;
 }
 
-/**
- * tb_select_attach() - attach the probes of all enabled events
- * @p: the provider
- *
- * Context: process, under lock.
- * Return: 0 or -errno; tb_select_detach() undoes a failed call, too.
- */
+/* Attach the probes of all enabled events; tb_select_detach() undoes a failed call, too. */
 int tb_select_attach(struct tb_provider *p)
 {
 	struct tb_probe *probe;
@@ -333,12 +296,7 @@ int tb_select_attach(struct tb_provider *p)
 	return tb_select_publish(p, true);
 }
 
-/**
- * tb_select_detach() - detach all probes
- * @p: the provider
- *
- * Context: process, under lock.  Probes may still run: tb_tracepoint_synchronize() waits for them.
- */
+/* Detach all probes.  They may still run: tb_tracepoint_synchronize() waits for them. */
 void tb_select_detach(struct tb_provider *p)
 {
 	struct tb_probe *probe;
@@ -382,12 +340,9 @@ static void tb_select_refresh_one(struct tb_provider *p, void *data)
 	mutex_unlock(&p->lock);
 }
 
-/**
- * tb_select_refresh() - attach enabled events that have come, detach those that have gone
- *
- * On return, no probe is attached to an event that has gone.
- *
- * Context: process.
+/*
+ * Attach enabled events that have come, detach those that have gone.  On return, no probe is
+ * attached to an event that has gone.
  */
 void tb_select_refresh(void)
 {
