@@ -26,14 +26,9 @@ static bool tb_category_wanted(const struct tb_channels *in, const char *name)
 	return false;
 }
 
-/**
- * tb_category_match() - mark the categories of a channel that a target wants
- * @c: the channel
- * @target: number of the target
- *
- * The caller then updates the page with tb_words_update().
- *
- * Context: process, under tb_channels_lock.
+/*
+ * Mark the categories of a channel that a target wants.  The caller then updates the page with
+ * tb_words_update().
  */
 void tb_category_match(struct tb_channel *c, u32 target)
 {
@@ -70,13 +65,9 @@ static bool tb_words_readable(const struct tb_clock *clock)
 	return !clock->raw || READ_ONCE(clock->raw) == TB_TICKS_PLAIN;
 }
 
-/**
- * tb_words_update() - update the page of a channel for one of its targets
- * @c: the channel
- * @target: number of the target
- *
- * Context: process, under tb_channels_lock, and under the lock of the target's provider unless the
- * target has lost its provider.
+/*
+ * Update the page of a channel for one of its targets.  The caller also holds the lock of the
+ * target's provider, unless the target has lost its provider.
  */
 void tb_words_update(struct tb_channel *c, u32 target)
 {

@@ -107,12 +107,7 @@ static void tb_channels_words(struct tb_provider *p, bool match)
 	}
 }
 
-/**
- * tb_channels_clock() - update the pages, because a provider reads its clock in another way
- * @p: the provider
- *
- * Context: process, under the provider's lock.
- */
+/* Update the pages, because a provider reads its clock in another way. */
 void tb_channels_clock(struct tb_provider *p)
 {
 	lockdep_assert_held(&p->lock);
@@ -121,13 +116,7 @@ void tb_channels_clock(struct tb_provider *p)
 	mutex_unlock(&tb_channels_lock);
 }
 
-/**
- * tb_channels_notify() - update the pages, because a provider has started, stopped or changed
- * @p: the provider
- * @recording: a recording has started
- *
- * Context: process, under the provider's lock.
- */
+/* Update the pages, because a provider has started (@recording), stopped or changed. */
 void tb_channels_notify(struct tb_provider *p, bool recording)
 {
 	lockdep_assert_held(&p->lock);
@@ -143,12 +132,9 @@ void tb_channels_notify(struct tb_provider *p, bool recording)
 	mutex_unlock(&tb_channels_lock);
 }
 
-/**
- * tb_channels_scrape() - take the records that programs have published for a provider
- * @p: the provider
- * @end: the recording ends
- *
- * Context: process, outside p->read_lock and cpus_read_lock.
+/*
+ * Take the records that programs have published for a provider.  @end: the recording ends.  The
+ * caller holds neither read_lock nor cpus_read_lock.
  */
 void tb_channels_scrape(struct tb_provider *p, bool end)
 {
@@ -181,15 +167,10 @@ static bool tb_channels_have_answered(struct tb_provider *p, u64 number)
 	return all;
 }
 
-/**
- * tb_channels_flush() - ask programs without shared memory to commit, and wait until they have
- * @p: the provider
- * @timeout_ms: how long to wait, in milliseconds
- *
- * Does not wait for channels opened after the request, nor for closed ones.
- *
- * Context: process, without locks.
- * Return: 0, -ETIMEDOUT, -ERESTARTSYS.
+/*
+ * Ask programs without shared memory to commit, and wait until they have.  Does not wait for
+ * channels opened after the request, nor for closed ones.  The caller holds no lock.  Return 0,
+ * -ETIMEDOUT, -ERESTARTSYS.
  */
 int tb_channels_flush(struct tb_provider *p, u32 timeout_ms)
 {
@@ -241,11 +222,9 @@ static struct tb_provider *tb_target_drop(struct tb_channel *c, u32 t)
 	return p;
 }
 
-/**
- * tb_channels_forget_provider() - remove a provider from the targets of all channels
- * @p: the provider, off the list of providers, stopped
- *
- * Context: process; the caller has a reference.
+/*
+ * Remove a provider, stopped and off the list, from the targets of all channels.  The caller has a
+ * reference.
  */
 void tb_channels_forget_provider(struct tb_provider *p)
 {
@@ -284,16 +263,7 @@ static void tb_target_quota(struct tb_channel *c, u32 t, const struct tb_quota *
 	mutex_unlock(&c->lock);
 }
 
-/**
- * tb_channels_set_quota() - TB_IOC_QUOTA
- * @p: the provider
- * @quota: the quotas, from user space
- *
- * Channels that have the provider as a target keep it.
- *
- * Context: process.
- * Return: 0, -EINVAL.
- */
+/* TB_IOC_QUOTA.  Channels that have the provider as a target keep it.  Return 0, -EINVAL. */
 int tb_channels_set_quota(struct tb_provider *p, const struct tb_quota *quota)
 {
 	struct tb_channel *c;
@@ -346,14 +316,9 @@ static int tb_channels_add_pattern(struct tb_channels *in, u32 op, const char *t
 	return 0;
 }
 
-/**
- * tb_channels_set_categories() - TB_IOC_CATEGORIES
- * @p: the provider
- * @op: enum tb_category_op
- * @pattern: the pattern, shorter than TB_NAME_MAX; NULL with TB_CATEGORY_CLEAR
- *
- * Context: process.
- * Return: 0; -ENOSPC too many patterns.
+/*
+ * TB_IOC_CATEGORIES.  @pattern is shorter than TB_NAME_MAX; NULL with TB_CATEGORY_CLEAR.  Return 0;
+ * -ENOSPC too many patterns.
  */
 int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *pattern)
 {
@@ -372,13 +337,9 @@ int tb_channels_set_categories(struct tb_provider *p, u32 op, const char *patter
 	return err;
 }
 
-/**
- * tb_channels_info() - TB_IOC_PRODUCERS
- * @p: the provider
- * @info: in: index among the channels with this target; out: all other fields
- *
- * Context: process.
- * Return: 0; -ENOENT past the last channel.
+/*
+ * TB_IOC_PRODUCERS: fill in @info by its index among the channels with this target.  Return 0;
+ * -ENOENT past the last channel.
  */
 int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info)
 {
@@ -416,15 +377,7 @@ int tb_channels_info(struct tb_provider *p, struct tb_producer_info *info)
 	return err;
 }
 
-/**
- * tb_channels_query() - TB_IOC_INTAKE
- * @p: the provider
- * @info: out: the answer
- *
- * Like tracebuf_query(), does not take p->lock.
- *
- * Context: process.
- */
+/* TB_IOC_INTAKE.  Like tracebuf_query(), does not take p->lock. */
 void tb_channels_query(struct tb_provider *p, struct tb_intake_info *info)
 {
 	struct tb_channels *in = &p->channels;
@@ -481,13 +434,10 @@ again:
 	return id;
 }
 
-/**
- * tb_channel_enlist() - number a channel and put it into the list
- * @c: the channel
- * @per_user: limit of channels of an unprivileged user; 0: unlimited
- *
- * Context: process.
- * Return: 0; -EMFILE the user has too many channels; -ENFILE all users together have too many.
+/*
+ * Number a channel and put it into the list.  @per_user: limit of channels of an unprivileged user;
+ * 0: unlimited.  Return 0; -EMFILE the user has too many channels; -ENFILE all users together have
+ * too many.
  */
 int tb_channel_enlist(struct tb_channel *c, u32 per_user)
 {
@@ -508,11 +458,9 @@ int tb_channel_enlist(struct tb_channel *c, u32 per_user)
 	return err;
 }
 
-/**
- * tb_channel_end() - take the records that a channel has published, and end the channel
- * @c: the channel; need not be set up; may have ended
- *
- * Context: process, the only user of @c.
+/*
+ * Take the records that a channel has published, and end the channel, which need not be set up and
+ * may have ended.  The caller is its only user.
  */
 void tb_channel_end(struct tb_channel *c)
 {
@@ -536,11 +484,9 @@ void tb_channel_end(struct tb_channel *c)
 		tb_provider_put(drop[--dropped], TB_HOLDER_NONE);
 }
 
-/**
- * tb_channel_delist() - remove a channel from its list before its memory is freed
- * @c: the channel, after tb_channel_end(); need not be set up
- *
- * Context: process, the only user of @c.
+/*
+ * Remove a channel, which need not be set up, from its list before its memory is freed.  Follows
+ * tb_channel_end(); the caller is its only user.
  */
 void tb_channel_delist(struct tb_channel *c)
 {
@@ -615,12 +561,9 @@ int tb_channel_add_target(struct tb_channel *c, const char *name, u32 *target)
 	return err;
 }
 
-/**
- * tb_channel_answer_flush() - note that a program has committed all that it had
- * @c: the channel
- * @flush: low half of the number of the last flush that the program saw before
- *
- * Context: process.
+/*
+ * Note that a program has committed all that it had.  @flush: low half of the number of the last
+ * flush that the program saw before.
  */
 void tb_channel_answer_flush(struct tb_channel *c, u32 flush)
 {

@@ -417,13 +417,7 @@ static int tb_chunk_take(struct tb_channel *c, u32 n, enum tb_take how)
 	return err;
 }
 
-/**
- * tb_chunk_commit() - take a chunk that its writer commits as complete
- * @c: the channel
- * @ref: in: the chunk; out: the result
- *
- * Context: process.
- */
+/* Take the chunk @ref that its writer commits as complete, and fill in the result. */
 void tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 {
 	int err = -EINVAL;
@@ -443,13 +437,9 @@ void tb_chunk_commit(struct tb_channel *c, struct tb_chunk_ref *ref)
 	ref->result = -err;
 }
 
-/**
- * tb_chunk_copied() - take a chunk that is not in shared memory
- * @c: the channel
- * @chunk: a copy of it, with all published bytes
- *
- * Context: process.
- * Return: 0; -ESTALE the chunk is not COMPLETE; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
+/*
+ * Take a chunk that is not in shared memory; @chunk is a copy with all published bytes.  Return 0;
+ * -ESTALE the chunk is not COMPLETE; -EINVAL, -ENOBUFS, -EDQUOT, -ENODATA.
  */
 int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk)
 {
@@ -470,13 +460,9 @@ int tb_chunk_copied(struct tb_channel *c, const struct tb_chunk *chunk)
 	return err;
 }
 
-/**
- * tb_chunk_patch() - record a value for a hole in a chunk that the kernel has taken
- * @c: the channel
- * @patch: the hole and its value
- *
- * Context: process.
- * Return: 0, also if the patch was lost; -EINVAL not a legal patch.
+/*
+ * Record a value for a hole in a chunk that the kernel has taken.  Return 0, also if the patch was
+ * lost; -EINVAL not a legal patch.
  */
 int tb_chunk_patch(struct tb_channel *c, const struct tb_patch *patch)
 {
@@ -591,13 +577,7 @@ void tb_chunk_scrape(struct tb_channel *c, const struct tb_provider *only, bool 
 	}
 }
 
-/**
- * tb_chunk_busy() - count the chunks that are not free
- * @c: the channel
- *
- * Context: process, under c->lock.
- * Return: the number in shared memory, which the program may change at any time.
- */
+/* Count the chunks that are not free in shared memory, which the program may change at any time. */
 u32 tb_chunk_busy(const struct tb_channel *c)
 {
 	u32 n, busy = 0;
