@@ -124,14 +124,7 @@ static bool tb_session_readable_locked(struct tb_session *s, struct tb_provider 
 	return tb_session_open_rings(p) && tb_rings_readable(p);
 }
 
-/**
- * tb_session_readable() - test whether a session can acquire a block
- * @s: the session
- * @p: its provider
- *
- * Context: process.
- * Return: true if it can; the block may be gone before the session acquires it.
- */
+/* Return true if a session can acquire a block, which may be gone before it does. */
 bool tb_session_readable(struct tb_session *s, struct tb_provider *p)
 {
 	bool readable;
@@ -239,14 +232,7 @@ static int tb_ref_index(struct tb_provider *p, const struct tb_ref *ref, struct 
 	return index;
 }
 
-/**
- * tb_ref_address() - find the memory of a block
- * @p: the provider
- * @ref: the block, held
- *
- * Context: any.
- * Return: its address.
- */
+/* Return the memory of a block that is held.  Any context. */
 void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 {
 	u64 at;
@@ -259,13 +245,9 @@ void *tb_ref_address(struct tb_provider *p, const struct tb_ref *ref)
 	return tb_mem_block(&p->memory[ref->ring].mem, at / ref->bytes);
 }
 
-/**
- * tb_block_unacquire() - undo acquiring the last blocks, the latest first
- * @p: the provider
- * @refs: the blocks; their bytes become 0, because they name no block any more
- * @count: number of blocks
- *
- * Context: process, under read_lock.
+/*
+ * Undo acquiring the last blocks, the latest first.  The bytes of @refs become 0, because they name
+ * no block any more.
  */
 void tb_block_unacquire(struct tb_provider *p, struct tb_ref *refs, u32 count)
 {
@@ -309,16 +291,10 @@ static u32 tb_blocks_without_pending_threads(struct tb_provider *p, const struct
 	return n;
 }
 
-/**
- * tb_session_acquire_ring() - acquire the next block of one ring
- * @p: the provider, running or stopped
- * @cpu: which ring
- * @ref: out: the block
- *
- * Seals the durable blocks that the block refers to, so that the session can acquire them.
- *
- * Context: process, under cpus_read_lock and read_lock.
- * Return: true if it acquired a block; false if the ring has none now.
+/*
+ * Acquire the next block of one ring of a provider that runs or has stopped.  Seal the durable
+ * blocks that it refers to, so that the session can acquire them.  The caller also holds
+ * cpus_read_lock.  Return false if the ring has no block now.
  */
 bool tb_session_acquire_ring(struct tb_provider *p, unsigned int cpu, struct tb_ref *ref)
 {
@@ -429,14 +405,7 @@ static bool tb_ref_durable(struct tb_provider *p, const struct tb_ref *ref)
 	       at < tb_durable_extent(&p->durable);
 }
 
-/**
- * tb_block_release() - release one block
- * @p: the provider
- * @ref: the block
- *
- * Context: process, under read_lock.
- * Return: 0; -EINVAL the reader does not hold it.
- */
+/* Release one block.  Return 0; -EINVAL the reader does not hold it. */
 int tb_block_release(struct tb_provider *p, const struct tb_ref *ref)
 {
 	struct tb_cpu_ring *r;
@@ -515,14 +484,9 @@ int tb_session_release(struct tb_session *s, const struct tb_ref *refs, u32 coun
 	return err;
 }
 
-/**
- * tb_session_unacquire() - undo the last tb_session_acquire()
- * @s: the reader
- * @refs: all blocks that it returned
- * @count: number of blocks
- *
- * Context: process, under batch since that call, so that no session has acquired or released a
- * block in between.
+/*
+ * Undo the last tb_session_acquire(), which returned @refs.  The caller has held batch since, so
+ * that no session has acquired or released a block in between.
  */
 void tb_session_unacquire(struct tb_session *s, struct tb_ref *refs, u32 count)
 {

@@ -390,14 +390,10 @@ static int tb_save_channel_attach(struct tb_save_channel *c, struct tb_session *
 	return 0;
 }
 
-/**
- * tb_save_channel_open() - TB_IOC_FIFO
- * @s: the reader, or a session that becomes the reader
- * @cpu: CPU of the ring
- *
- * Context: process.
- * Return: a file descriptor; -EINVAL not in streaming mode, or no such ring; -EBUSY the ring has a
- * channel, or another session is the reader; -ENOMEM; -ENOSPC; -EMFILE; -ENFILE.
+/*
+ * TB_IOC_FIFO: @s is the reader, or becomes the reader.  Return a file descriptor; -EINVAL not in
+ * streaming mode, or no such ring; -EBUSY the ring has a channel, or another session is the reader;
+ * -ENOMEM; -ENOSPC; -EMFILE; -ENFILE.
  */
 int tb_save_channel_open(struct tb_session *s, u32 cpu)
 {
@@ -432,12 +428,7 @@ int tb_save_channel_open(struct tb_session *s, u32 cpu)
 	return err;
 }
 
-/**
- * tb_save_channel_close_all() - close all channels of a session
- * @s: the session, the reader
- *
- * Context: process, under read_lock.
- */
+/* Close all channels of the session that is the reader. */
 void tb_save_channel_close_all(struct tb_session *s)
 {
 	struct tb_save_channel *c;
@@ -455,13 +446,9 @@ void tb_save_channel_close_all(struct tb_session *s)
 	s->channels = NULL;
 }
 
-/**
- * tb_save_channel_holds() - test whether a channel offers a block
- * @c: the channel of the block's ring, or NULL
- * @ref: the block
- *
- * Context: process, under read_lock.
- * Return: true if it offers the block; then only the manager's answer releases the block.
+/*
+ * Return true if @c, the channel of the block's ring or NULL, offers the block.  Then only the
+ * manager's answer releases it.
  */
 bool tb_save_channel_holds(struct tb_save_channel *c, const struct tb_ref *ref)
 {

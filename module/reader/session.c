@@ -18,13 +18,7 @@
 
 /* ---- the provider ----------------------------------------------------- */
 
-/**
- * tb_session_bind() - fix the provider of a session for good
- * @s: the session
- *
- * Context: process.
- * Return: the provider.
- */
+/* Fix the provider of a session for good, and return it. */
 struct tb_provider *tb_session_bind(struct tb_session *s)
 {
 	struct tb_provider *p;
@@ -36,15 +30,10 @@ struct tb_provider *tb_session_bind(struct tb_session *s)
 	return p;
 }
 
-/**
- * tb_session_attach_to() - select another provider than "kernel" for a session
- * @s: the session, not bound yet
- * @name: name of the provider
- *
- * Binds the session.  Calls that use the old provider may go on: "kernel" is never removed.
- *
- * Context: process.
- * Return: 0; -ENOENT no such provider; -EBUSY the session is bound already.
+/*
+ * Select another provider than "kernel" for a session, and bind it.  Calls that use the old
+ * provider may go on: "kernel" is never removed.  Return 0; -ENOENT no such provider; -EBUSY the
+ * session is bound already.
  */
 int tb_session_attach_to(struct tb_session *s, const char *name)
 {
@@ -68,13 +57,9 @@ int tb_session_attach_to(struct tb_session *s, const char *name)
 
 /* ---- the reader ------------------------------------------------------- */
 
-/**
- * tb_session_attach() - make a session the reader if the provider has none
- * @s: the session, bound
- *
- * Context: process, under read_lock.
- * Return: 0, also if @s is the reader already; -EBUSY another session is the reader; -ENOSPC;
- * -ENOMEM.
+/*
+ * Make a bound session the reader if the provider has none.  Return 0, also if @s is the reader
+ * already; -EBUSY another session is the reader; -ENOSPC; -ENOMEM.
  */
 int tb_session_attach(struct tb_session *s)
 {
@@ -159,12 +144,7 @@ static void tb_session_detach(struct tb_session *s)
 
 /* ---- life ------------------------------------------------------------- */
 
-/**
- * tb_session_create() - create the session of an open file, with the provider "kernel"
- *
- * Context: process.
- * Return: the session; NULL if no memory is left.
- */
+/* Create the session of an open file, with the provider "kernel".  Return NULL without memory. */
 struct tb_session *tb_session_create(void)
 {
 	struct tb_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
@@ -177,12 +157,7 @@ struct tb_session *tb_session_create(void)
 	return s;
 }
 
-/**
- * tb_session_destroy() - free the session of a closed file
- * @s: the session
- *
- * Context: process.
- */
+/* Free the session of a closed file. */
 void tb_session_destroy(struct tb_session *s)
 {
 	struct tb_provider *p = s->provider;
