@@ -31,14 +31,9 @@ static bool tb_block_walk_check(struct tb_block_walk *w, const struct tb_element
 	return true;
 }
 
-/**
- * tb_block_walk_next() - step to the next event of a block
- * @w: the walk
- *
- * Skips events that were reserved but not committed.
- *
- * Context: any, NMI included.
- * Return: the event; NULL at the end of the block, or if no event of this block follows.
+/*
+ * Step to the next event of a block; skip events that were reserved but not committed.  Return it;
+ * NULL at the end of the block, or if no event of this block follows.
  */
 const struct tb_element *tb_block_walk_next(struct tb_block_walk *w)
 {

@@ -331,12 +331,7 @@ static struct notifier_block tb_panic_die_notifier = {
 	.notifier_call = tb_panic_oops,
 };
 
-/**
- * tb_panic_init() - register the notifiers of panics and oopses
- *
- * Context: module init.
- * Return: 0 or -errno.
- */
+/* Register the notifiers of panics and oopses. */
 int tb_panic_init(void)
 {
 	int err = register_die_notifier(&tb_panic_die_notifier);
@@ -349,11 +344,7 @@ int tb_panic_init(void)
 	return err;
 }
 
-/**
- * tb_panic_exit() - undo tb_panic_init()
- *
- * Context: module exit, before the providers are freed.
- */
+/* Undo tb_panic_init(), before the providers are freed. */
 void tb_panic_exit(void)
 {
 	atomic_notifier_chain_unregister(&panic_notifier_list, &tb_panic_notifier);

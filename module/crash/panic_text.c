@@ -170,14 +170,9 @@ static void tb_print_context(struct tb_text *t, const struct tb_composite *c)
 		tb_print(t, " softirq");
 }
 
-/**
- * tb_panic_text() - format an event
- * @text: out: the text, always NUL-terminated
- * @size: bytes of @text, not 0
- * @w: position in the block, after @e
- * @e: the event; a writer may overwrite it meanwhile
- *
- * Context: any, NMI included.
+/*
+ * Format event @e, which a writer may overwrite meanwhile, as @text, always NUL-terminated, of
+ * @size bytes, not 0.  @w: the position in the block after @e.
  */
 void tb_panic_text(char *text, size_t size, const struct tb_block_walk *w,
 		   const struct tb_element *e)

@@ -485,14 +485,10 @@ static int tb_previous_make(const struct tb_previous *v, u32 first)
 	return err;
 }
 
-/**
- * tb_previous_init() - find the recording of the previous boot in reserved memory
- *
- * If there is a recording, "previous" gets a copy, and no other recording uses the memory until
- * "previous" is removed.  Without an initialisation record blocks are useless: discard them.
- *
- * Context: module init; the memory is mapped, and no provider uses it.
- * Return: 0 or -errno.
+/*
+ * Find the recording of the previous boot in reserved memory, which no provider uses yet.  If there
+ * is one, "previous" gets a copy, and no other recording uses the memory until "previous" is
+ * removed.  Without an initialisation record blocks are useless: discard them.
  */
 int tb_previous_init(void)
 {
