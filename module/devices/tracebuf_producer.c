@@ -585,15 +585,9 @@ struct miscdevice tb_producer_misc = {
 	.fops = &tb_producer_fops,
 };
 
-/**
- * tb_producer_init() - create /dev/tracebuf_producer
- * @mode: permissions of the device
- * @per_user: limit of the channels of each user; 0: no limit
- *
- * Programs cannot open it before tb_producer_allow().
- *
- * Context: module init.
- * Return: 0 or -errno.
+/*
+ * Create /dev/tracebuf_producer with permissions @mode.  @per_user: limit of the channels of each
+ * user; 0: no limit.  Programs cannot open it before tb_producer_allow().
  */
 int tb_producer_init(umode_t mode, u32 per_user)
 {
@@ -604,11 +598,9 @@ int tb_producer_init(umode_t mode, u32 per_user)
 	return misc_register(&tb_producer_misc);
 }
 
-/**
- * tb_producer_allow() - let programs open /dev/tracebuf_producer
- *
- * Context: module init, when it cannot fail any more: a failed init frees the module even while a
- * file is open.
+/*
+ * Let programs open the device, when module init cannot fail any more: a failed init frees the
+ * module even while a file is open.
  */
 void tb_producer_allow(void)
 {
