@@ -57,24 +57,16 @@ static u32 tb_name_hash(const char *name)
 
 /* ---- read ------------------------------------------------------------- */
 
-/**
- * tb_events_count() - count the events, including absent ones
- *
- * Context: any.
- * Return: the number of events, which never decreases.
- */
+/* Return the number of events, including absent ones, which never decreases.  Any context. */
 unsigned int tb_events_count(void)
 {
 	/* pairs with the release in tb_event_new() */
 	return smp_load_acquire(&tb_nr_events);
 }
 
-/**
- * tb_event_by_index() - find an event by its number
- * @index: the number; may be from user space
- *
- * Context: any.
- * Return: the event; NULL if @index is too large.
+/*
+ * Return an event by its number, which may be from user space; NULL if there is no such event.  Any
+ * context.
  */
 struct tb_event *tb_event_by_index(unsigned int index)
 {
@@ -96,13 +88,7 @@ static void tb_tracepoint_compare(struct tracepoint *tp, void *data)
 		search->found = tp;
 }
 
-/**
- * tb_events_tracepoint() - find a tracepoint of the kernel itself
- * @name: its name; the catalog need not have an event of that name
- *
- * Context: process.
- * Return: the tracepoint, or NULL.
- */
+/* Return a tracepoint of the kernel itself, or NULL.  The catalog need not have its event. */
 struct tracepoint *tb_events_tracepoint(const char *name)
 {
 	struct tb_tracepoint_search search = { .name = name };
@@ -111,13 +97,9 @@ struct tracepoint *tb_events_tracepoint(const char *name)
 	return search.found;
 }
 
-/**
- * tb_event_matches() - test whether an event matches a pattern
- * @e: the event
- * @pattern: "system", "system:event", "event" or "all", with '*' and '?'
- *
- * Context: any.
- * Return: true if it matches.
+/*
+ * Return true if an event matches "system", "system:event", "event" or "all", with '*' and '?'.
+ * Any context.
  */
 bool tb_event_matches(const struct tb_event *e, const char *pattern)
 {
@@ -232,13 +214,9 @@ leave:
 	return ret;
 }
 
-/**
- * tb_event_detach() - detach the probe of an event
- * @p: probe of an event and a provider; may be detached already
- *
- * The probe may still be running: see tb_tracepoint_synchronize().
- *
- * Context: process, under the lock of the provider.
+/*
+ * Detach the probe of an event, if it is attached.  It may still be running: see
+ * tb_tracepoint_synchronize().
  */
 void tb_event_detach(struct tb_probe *p)
 {
@@ -532,13 +510,7 @@ int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owne
 }
 EXPORT_SYMBOL_GPL(tb_units_register);
 
-/**
- * tb_events_init() - set up the catalog of events
- * @hooks: called when events come and go
- *
- * Context: module init.
- * Return: 0, -ENOMEM.
- */
+/* Set up the catalog.  @hooks: called when events come and go. */
 int __init tb_events_init(const struct tb_events_hooks *hooks)
 {
 	struct tb_unit *unit = tb_units;
@@ -565,11 +537,7 @@ int __init tb_events_init(const struct tb_events_hooks *hooks)
 	return err;
 }
 
-/**
- * tb_events_exit() - free the catalog
- *
- * Context: module exit, or a failed init; no probe is attached.
- */
+/* Free the catalog, also after a failed init; no probe is attached. */
 void tb_events_exit(void)
 {
 	struct tb_tp_module *m, *next;

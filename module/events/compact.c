@@ -267,14 +267,9 @@ static bool tb_compact_tells(const struct tb_compact_def *compact, const struct 
 	return tb_compact_has(compact, name);
 }
 
-/**
- * tb_compact_find() - find the compact form of an event
- * @def: the event, in its wide form
- *
- * If an event of this kernel has a field that its compact form lacks, it has no compact form.
- *
- * Context: any.
- * Return: the form; NULL if the event has none.
+/*
+ * Return the compact form of an event; NULL if the event has none, or if its wide form in this
+ * kernel has a field that the compact form lacks.
  */
 const struct tb_compact_def *tb_compact_find(const struct tb_event_def *def)
 {

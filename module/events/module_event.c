@@ -27,14 +27,7 @@ static DEFINE_MUTEX(tb_source_lock);
 
 /* ---- attach ----------------------------------------------------------- */
 
-/**
- * tb_source_attach() - add a probe to a source
- * @s: source of the event
- * @p: probe of the event and a provider
- *
- * Context: process.
- * Return: 0, -ENOMEM.
- */
+/* Add a probe to the source of its event.  Return 0, -ENOMEM. */
 int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p)
 {
 	int err;
@@ -47,15 +40,7 @@ int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p)
 	return err;
 }
 
-/**
- * tb_source_detach() - remove a probe from a source
- * @s: source of the event
- * @p: an attached probe
- *
- * The probe may still be recording: see tb_tracepoint_synchronize().
- *
- * Context: process.
- */
+/* Remove a probe, which may still be recording: see tb_tracepoint_synchronize(). */
 void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p)
 {
 	static_branch_dec(&s->wanted);

@@ -110,14 +110,9 @@ int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 	return ret < 0 ? ret : 0;
 }
 
-/**
- * tb_thread_describe() - make a record of a thread with its current name
- * @tid: its id in the initial namespace
- * @flags: TB_THREAD_* for the record
- * @t: out: the record
- *
- * Context: process.
- * Return: true if the thread exists.
+/*
+ * Make a record of a thread, by its id in the initial namespace, with its current name and
+ * TB_THREAD_* @flags.  Return false if there is no such thread.
  */
 bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t)
 {
@@ -160,13 +155,9 @@ static bool tb_irq_name(unsigned int irq, char *name, size_t size)
 	return len;
 }
 
-/**
- * tb_names_each() - call a function for each name of an interrupt or softirq
- * @emit: called for each name, may sleep; a negative result ends the dump
- * @ctx: for @emit
- *
- * Context: process, may sleep.
- * Return: 0, or what @emit returned.
+/*
+ * Call a function for each name of an interrupt or softirq; it may sleep, and a negative result
+ * ends the dump.  Return 0, or what @emit returned.
  */
 int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, const char *text),
 		  void *ctx)
@@ -320,13 +311,10 @@ static void tb_threads_detach_first(struct tb_provider *provider, unsigned int n
 	}
 }
 
-/**
- * tb_threads_attach() - record threads that start, change and exit
- * @provider: the provider, without these probes; must exist until tb_tracepoint_synchronize() has
- *	returned after tb_threads_detach()
- *
- * Context: process.
- * Return: 0 or -errno; after an error no probe is attached.
+/*
+ * Record threads that start, change and exit.  The provider must exist until
+ * tb_tracepoint_synchronize() has returned after tb_threads_detach().  After an error no probe is
+ * attached.
  */
 int tb_threads_attach(struct tb_provider *provider)
 {
@@ -346,12 +334,6 @@ int tb_threads_attach(struct tb_provider *provider)
 	return 0;
 }
 
-/**
- * tb_threads_detach() - undo tb_threads_attach()
- * @provider: the provider
- *
- * Context: process.
- */
 void tb_threads_detach(struct tb_provider *provider)
 {
 	tb_threads_detach_first(provider, ARRAY_SIZE(tb_threads_probes));
