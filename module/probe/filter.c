@@ -286,14 +286,8 @@ static __always_inline bool tb_filter_test(const struct tb_filter *f, const stru
 	}
 }
 
-/**
- * tb_filter_run() - run a filter on an event
- * @f: the filter
- * @payload: payload of the event
- * @bytes: size of @payload
- *
- * Context: any, NMI included; preemption off.
- * Return: true if the event is wanted.
+/*
+ * Return true if an event with this payload is wanted.  Any context, NMI included; preemption off.
  */
 notrace bool tb_filter_run(const struct tb_filter *f, const void *payload, u32 bytes)
 {
@@ -449,12 +443,7 @@ int tb_filter_make(struct tb_filter **out, const struct tb_test *tests, u32 nr, 
 	return 0;
 }
 
-/**
- * tb_filter_free() - free a filter
- * @f: the filter, which no probe runs any more; may be NULL
- *
- * Context: process.
- */
+/* Free a filter, or NULL, which no probe runs any more. */
 void tb_filter_free(struct tb_filter *f)
 {
 	kvfree(f);

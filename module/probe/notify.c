@@ -9,12 +9,9 @@
 #include "provider/provider.h"
 #include "ring/hooks.h"
 
-/**
- * tb_ring_notify() - report that a buffer is past the watermark, or complete
- * @r: the ring of this CPU
- *
- * Context: any, on an online CPU: another CPU would not run the irq_work.  The kernel calls probes
- * only on online CPUs.  See also tb_irq_work_init().
+/*
+ * A buffer is past the watermark, or complete.  Runs on an online CPU, because another CPU would
+ * not run the irq_work: the kernel calls probes only on online CPUs.  See also tb_irq_work_init().
  */
 void tb_ring_notify(struct tb_cpu_ring *r)
 {
@@ -26,12 +23,7 @@ void tb_ring_notify(struct tb_cpu_ring *r)
 		irq_work_queue(&p->wake);
 }
 
-/**
- * tb_ring_damaged() - stop the recording, because a ring's state is inconsistent
- * @r: the ring of this CPU
- *
- * Context: any, on an online CPU.
- */
+/* Stop the recording, because a ring's state is inconsistent.  Runs on an online CPU. */
 void tb_ring_damaged(struct tb_cpu_ring *r)
 {
 	struct tb_provider *p = r->owner;

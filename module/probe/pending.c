@@ -460,12 +460,9 @@ bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 	return true;
 }
 
-/**
- * tb_pending_trigger_simple() - test a simple event of another module, and fire the trigger
- * @p: the trigger's probe
- * @payload: 8 bytes
- *
- * Context: any, NMI included; preemption off.
+/*
+ * Test a simple event of another module, and fire the trigger that @p belongs to.  Any context, NMI
+ * included; preemption off.
  */
 void tb_pending_trigger_simple(struct tb_probe *p, u64 payload)
 {
@@ -481,12 +478,7 @@ void tb_pending_trigger_simple(struct tb_probe *p, u64 payload)
 
 /* ---- life ------------------------------------------------------------- */
 
-/**
- * tb_pending_prepare() - allocate the places of each CPU before the first rule
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
+/* Allocate the places of each CPU before the first rule.  Return 0 or -ENOMEM. */
 int tb_pending_prepare(void)
 {
 	unsigned int cpu, i;
@@ -514,11 +506,7 @@ int tb_pending_prepare(void)
 	return err;
 }
 
-/**
- * tb_pending_free() - free the places of each CPU
- *
- * Context: module exit; no probe is attached.
- */
+/* Free the places of each CPU at module exit; no probe is attached. */
 void tb_pending_free(void)
 {
 	unsigned int cpu;
@@ -527,12 +515,9 @@ void tb_pending_free(void)
 		kvfree(per_cpu(tb_pendings, cpu).places);
 }
 
-/**
- * tb_pending_init() - make the rings without buffers of a provider
- * @p: the provider
- *
- * Context: process.
- * Return: 0 or -ENOMEM; the caller calls tb_pending_exit() in either case.
+/*
+ * Make the rings without buffers of a provider.  The caller calls tb_pending_exit() also after an
+ * error.
  */
 int tb_pending_init(struct tb_provider *p)
 {
@@ -553,12 +538,7 @@ int tb_pending_init(struct tb_provider *p)
 	return 0;
 }
 
-/**
- * tb_pending_exit() - undo tb_pending_init()
- * @p: the provider
- *
- * Context: process; no probe is attached.
- */
+/* No probe is attached. */
 void tb_pending_exit(struct tb_provider *p)
 {
 	free_percpu(p->pending_rings);

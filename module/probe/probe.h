@@ -131,28 +131,14 @@ static __always_inline struct tb_composite *tb_record_begin(struct tb_provider *
 	return tb_record_open(slot, id, n, bytes, own);
 }
 
-/**
- * tb_record_end() - commit what tb_record_begin() reserved
- * @slot: the reservation
- *
- * Context: that of tb_record_begin().
- */
+/* Commit what tb_record_begin() reserved, in the same context. */
 static __always_inline void tb_record_end(struct tb_slot *slot)
 {
 	tb_ring_commit(slot, slot->head);
 	preempt_enable_notrace();
 }
 
-/**
- * tb_record_control() - record a control event on this CPU
- * @p: the provider
- * @id: enum tb_control_event
- * @payload: the payload, after the first element
- * @bytes: size of @payload
- * @own: see tb_context(); includes the one level that tb_record_begin() adds
- *
- * Context: any, NMI included.
- */
+/* Record a control event on this CPU; see tb_record_begin(). */
 static inline void tb_record_control(struct tb_provider *p, u16 id, const void *payload,
 				     u32 bytes, u32 own)
 {
@@ -210,12 +196,8 @@ static __always_inline void tb_probe_end(struct tb_slot *slot)
 	tb_record_end(slot);
 }
 
-/**
- * tb_probe_simple() - record an event of another module that is always simple
- * @p: the probe
- * @payload: 8 bytes, laid out as the event's fields
- *
- * Context: any, NMI included.
+/*
+ * Record an event of another module that is always simple.  @payload: as its fields are laid out.
  */
 static __always_inline void tb_probe_simple(struct tb_probe *p, u64 payload)
 {

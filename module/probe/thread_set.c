@@ -221,14 +221,10 @@ int tb_thread_set_attach(struct tb_thread_set *s, struct tracepoint *newtask,
 	return 0;
 }
 
-/**
- * tb_thread_set_detach() - do not keep a set up to date any more
- * @s: the set; need not be attached
- *
- * Its probes may still be running: tb_tracepoint_synchronize() must come before
- * tb_thread_set_free().
- *
- * Context: process; the caller serialises it with tb_thread_set_attach().
+/*
+ * Do not keep a set up to date any more; it need not be attached.  Its probes may still be running:
+ * tb_tracepoint_synchronize() must come before tb_thread_set_free().  The caller serialises attach
+ * and detach.
  */
 void tb_thread_set_detach(struct tb_thread_set *s)
 {
@@ -240,11 +236,9 @@ void tb_thread_set_detach(struct tb_thread_set *s)
 	s->newtask = NULL;
 }
 
-/**
- * tb_thread_set_free() - free a set
- * @s: the set, detached and not in use, with a tb_tracepoint_synchronize() after both; may be NULL
- *
- * Context: process.
+/*
+ * Free a set, or NULL, that is detached and not in use, with a tb_tracepoint_synchronize() after
+ * both.
  */
 void tb_thread_set_free(struct tb_thread_set *s)
 {

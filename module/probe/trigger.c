@@ -120,12 +120,6 @@ static void tb_trigger_work(struct irq_work *work)
 
 /* ---- life ------------------------------------------------------------- */
 
-/**
- * tb_trigger_init() - initialise the works of a provider's trigger
- * @p: the provider
- *
- * Context: process.
- */
 void tb_trigger_init(struct tb_provider *p)
 {
 	tb_irq_work_init(&p->trigger.work, tb_trigger_work);

@@ -72,12 +72,9 @@ struct tb_trigger {
 void tb_trigger_init(struct tb_provider *p);
 void tb_trigger_fire(struct tb_trigger_source *s);
 
-/**
- * tb_trigger_notify() - check the share again: a ring has advanced, or its CPU went offline
- * @t: the trigger
- * @cpu: the CPU
- *
- * Context: any, NMI included, on a CPU that is online.
+/*
+ * The ring of @cpu has advanced, or @cpu went offline: check the share again.  Any context, NMI
+ * included, on a CPU that is online.
  */
 static inline void tb_trigger_notify(struct tb_trigger *t, u32 cpu)
 {
