@@ -75,34 +75,32 @@ static int tb_mmap(struct file *file, struct vm_area_struct *vma)
 
 /* ---- ioctls ----------------------------------------------------------- */
 
-/* the structure of a command, in kernel memory */
-union tb_argument {
-	struct tb_query query;
-	struct tb_config config;
-	struct tb_start start;
-	struct tb_flush flush;
-	struct tb_select select;
-	struct tb_event_info event;
-	struct tb_stats stats;
-	struct tb_batch batch;
-	struct tb_attach attach;
-	struct tb_provider_req provider;
-	struct tb_provider_info provider_info;
-	struct tb_arm arm;
-	struct tb_trigger_info trigger;
-	struct tb_rule rule;
-	struct tb_suppressed_info suppressed;
-	struct tb_pids pids;
-	struct tb_fifo fifo;
-	struct tb_categories categories;
-	struct tb_quota quota;
-	struct tb_producer_info producer;
-	struct tb_intake_info intake;
-};
-
-/* the structure in user space, and its size as the program knows it */
-struct tb_user {
-	void __user *arg;
+/* the structure of a command: in kernel memory; in user space, with its size there */
+struct tb_argument {
+	union {
+		struct tb_query query;
+		struct tb_config config;
+		struct tb_start start;
+		struct tb_flush flush;
+		struct tb_select select;
+		struct tb_event_info event;
+		struct tb_stats stats;
+		struct tb_batch batch;
+		struct tb_attach attach;
+		struct tb_provider_req provider;
+		struct tb_provider_info provider_info;
+		struct tb_arm arm;
+		struct tb_trigger_info trigger;
+		struct tb_rule rule;
+		struct tb_suppressed_info suppressed;
+		struct tb_pids pids;
+		struct tb_fifo fifo;
+		struct tb_categories categories;
+		struct tb_quota quota;
+		struct tb_producer_info producer;
+		struct tb_intake_info intake;
+	};
+	void __user *user;
 	size_t size;
 };
 
@@ -123,10 +121,10 @@ struct tb_ioctl_entry {
 	u32 put;
 	u32 reserved;
 	u32 reserved_bytes;
-	int (*handler)(struct tb_session *s, union tb_argument *a, const struct tb_user *user);
+	int (*handler)(struct tb_session *s, struct tb_argument *a);
 };
 
-static int tb_ioc_query(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_query(struct tb_session *s, struct tb_argument *a)
 {
 	tracebuf_query(READ_ONCE(s->provider), &a->query);
 	return 0;
@@ -151,7 +149,7 @@ static int tb_get_cpus(u64 mask, u32 bytes, struct cpumask *cpus)
 	return cpumask_subset(cpus, cpu_possible_mask) ? 0 : -EINVAL;
 }
 
-static int tb_ioc_configure(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_configure(struct tb_session *s, struct tb_argument *a)
 {
 	cpumask_var_t cpus;
 	int err;
@@ -165,7 +163,7 @@ static int tb_ioc_configure(struct tb_session *s, union tb_argument *a, const st
 	return err;
 }
 
-static int tb_ioc_attach(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_attach(struct tb_session *s, struct tb_argument *a)
 {
 	const char *name = a->attach.name;
 
@@ -174,7 +172,7 @@ static int tb_ioc_attach(struct tb_session *s, union tb_argument *a, const struc
 	return tb_session_attach_to(s, name);
 }
 
-static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_provider(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_provider_req *r = &a->provider;
 	struct tb_provider *p;
@@ -189,7 +187,7 @@ static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const str
 			return err;
 		r->id = p->id;
 		tb_provider_put(p, TB_HOLDER_NONE);
-		err = tb_argument_put(user->arg, user->size, r, sizeof(*r));
+		err = tb_argument_put(a->user, a->size, r, sizeof(*r));
 		/* the program did not get the id: undo, unless another file uses the provider */
 		if (err)
 			tb_registry_destroy(r->name, NULL);
@@ -200,12 +198,12 @@ static int tb_ioc_provider(struct tb_session *s, union tb_argument *a, const str
 	return -EINVAL;
 }
 
-static int tb_ioc_providers(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_providers(struct tb_session *s, struct tb_argument *a)
 {
 	return tb_providers_info(&a->provider_info);
 }
 
-static int tb_ioc_start(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_start(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_start *start = &a->start;
 	u64 generation;
@@ -219,7 +217,7 @@ static int tb_ioc_start(struct tb_session *s, union tb_argument *a, const struct
 	return err;
 }
 
-static int tb_ioc_stop(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_stop(struct tb_session *s, struct tb_argument *a)
 {
 	return tb_provider_stop(READ_ONCE(s->provider), 0);
 }
@@ -239,7 +237,7 @@ static char *tb_get_pattern(u64 from, u32 length)
 	return pattern;
 }
 
-static int tb_ioc_flush(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_flush(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_provider *p = READ_ONCE(s->provider);
 	const struct tb_flush *f = &a->flush;
@@ -255,8 +253,7 @@ static int tb_ioc_flush(struct tb_session *s, union tb_argument *a, const struct
 	return tb_provider_flush(p, f->cpu) ?: late;
 }
 
-static int tb_ioc_categories(struct tb_session *s, union tb_argument *a,
-			     const struct tb_user *user)
+static int tb_ioc_categories(struct tb_session *s, struct tb_argument *a)
 {
 	const struct tb_categories *c = &a->categories;
 	char *pattern;
@@ -276,18 +273,18 @@ static int tb_ioc_categories(struct tb_session *s, union tb_argument *a,
 	return err;
 }
 
-static int tb_ioc_quota(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_quota(struct tb_session *s, struct tb_argument *a)
 {
 	return tb_channels_set_quota(READ_ONCE(s->provider), &a->quota);
 }
 
-static int tb_ioc_intake(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_intake(struct tb_session *s, struct tb_argument *a)
 {
 	tb_channels_query(READ_ONCE(s->provider), &a->intake);
 	return 0;
 }
 
-static int tb_ioc_producers(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_producers(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_producer_info *info = &a->producer;
 
@@ -296,7 +293,7 @@ static int tb_ioc_producers(struct tb_session *s, union tb_argument *a, const st
 	return tb_channels_info(READ_ONCE(s->provider), info);
 }
 
-static int tb_ioc_select(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_select(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_select *sel = &a->select;
 	char *pattern;
@@ -311,7 +308,7 @@ static int tb_ioc_select(struct tb_session *s, union tb_argument *a, const struc
 	return err;
 }
 
-static int tb_ioc_arm(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_arm(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_arm *arm = &a->arm;
 	struct tb_rule *rules = NULL;
@@ -342,13 +339,12 @@ static int tb_ioc_arm(struct tb_session *s, union tb_argument *a, const struct t
 	return err;
 }
 
-static int tb_ioc_rule(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_rule(struct tb_session *s, struct tb_argument *a)
 {
 	return tb_rule_set(READ_ONCE(s->provider), &a->rule);
 }
 
-static int tb_ioc_suppressed(struct tb_session *s, union tb_argument *a,
-			     const struct tb_user *user)
+static int tb_ioc_suppressed(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_suppressed_info *info = &a->suppressed;
 
@@ -357,7 +353,7 @@ static int tb_ioc_suppressed(struct tb_session *s, union tb_argument *a,
 	return tb_rule_suppressed(READ_ONCE(s->provider), info->index, &info->suppressed);
 }
 
-static int tb_ioc_pids(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_pids(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_pids *pids = &a->pids;
 
@@ -366,13 +362,13 @@ static int tb_ioc_pids(struct tb_session *s, union tb_argument *a, const struct 
 	return tb_rule_set_pids(READ_ONCE(s->provider), pids);
 }
 
-static int tb_ioc_trigger(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_trigger(struct tb_session *s, struct tb_argument *a)
 {
 	tb_trigger_query(READ_ONCE(s->provider), &a->trigger);
 	return 0;
 }
 
-static int tb_ioc_event(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_event(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_event_info *info = &a->event;
 	void *desc;
@@ -387,7 +383,7 @@ static int tb_ioc_event(struct tb_session *s, union tb_argument *a, const struct
 	return err;
 }
 
-static int tb_ioc_stats(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_stats(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_stats *st = &a->stats;
 
@@ -405,7 +401,7 @@ static int tb_batch_prepare(const struct tb_batch *b, u32 flags, struct tb_ref *
 	return *refs ? 0 : -ENOMEM;
 }
 
-static int tb_ioc_acquire(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_acquire(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_batch *b = &a->batch;
 	struct tb_provider *p;
@@ -421,7 +417,7 @@ static int tb_ioc_acquire(struct tb_session *s, union tb_argument *a, const stru
 	if (n >= 0) {
 		b->count = n;
 		if (copy_to_user(u64_to_user_ptr(b->refs), refs, n * sizeof(*refs)) ||
-		    tb_argument_put(user->arg, user->size, b, sizeof(*b))) {
+		    tb_argument_put(a->user, a->size, b, sizeof(*b))) {
 			/* the program did not get the references: put the blocks back */
 			tb_session_unacquire(s, refs, n);
 			n = -EFAULT;
@@ -432,7 +428,7 @@ static int tb_ioc_acquire(struct tb_session *s, union tb_argument *a, const stru
 	return n < 0 ? n : 0;
 }
 
-static int tb_ioc_release(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_release(struct tb_session *s, struct tb_argument *a)
 {
 	struct tb_provider *p = tb_session_bind(s);
 	struct tb_batch *b = &a->batch;
@@ -453,7 +449,7 @@ static int tb_ioc_release(struct tb_session *s, union tb_argument *a, const stru
 	return err;
 }
 
-static int tb_ioc_fifo(struct tb_session *s, union tb_argument *a, const struct tb_user *user)
+static int tb_ioc_fifo(struct tb_session *s, struct tb_argument *a)
 {
 	const struct tb_fifo *f = &a->fifo;
 
@@ -503,9 +499,8 @@ static const struct tb_ioctl_entry tb_ioctls[] = {
 /* @cmd contains the size of the structure as the program knows it. */
 static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	const struct tb_user user = { .arg = (void __user *)arg, .size = _IOC_SIZE(cmd) };
+	struct tb_argument a = { .user = (void __user *)arg, .size = _IOC_SIZE(cmd) };
 	const struct tb_ioctl_entry *entry;
-	union tb_argument a = { };
 	size_t known;
 	int err;
 
@@ -515,18 +510,18 @@ static long tb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	if (!entry->handler)
 		return -ENOTTY;
 	known = _IOC_SIZE(entry->cmd);
-	if (user.size < known)
+	if (a.size < known)
 		return -EINVAL;
 	err = entry->cmd & (_IOC_WRITE << _IOC_DIRSHIFT) ?
-	      tb_argument_get(&a, known, user.arg, user.size) : 0;
+	      tb_argument_get(&a.query, known, a.user, a.size) : 0;
 	if (err)
 		return err;
-	if (tb_argument_is_zero((void *)&a + entry->reserved, entry->reserved_bytes))
-		err = entry->handler(file->private_data, &a, &user);
+	if (tb_argument_is_zero((void *)&a.query + entry->reserved, entry->reserved_bytes))
+		err = entry->handler(file->private_data, &a);
 	else
 		err = -EINVAL;
 	if (entry->put & (err ? TB_PUT_ERROR : TB_PUT_SUCCESS))
-		return tb_argument_put(user.arg, user.size, &a, known) ?: err;
+		return tb_argument_put(a.user, a.size, &a.query, known) ?: err;
 	return err;
 }
 
