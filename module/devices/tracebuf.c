@@ -332,8 +332,7 @@ static int tb_ioc_arm(struct tb_session *s, struct tb_argument *a)
 		kfree(patterns);
 		return PTR_ERR(rules);
 	}
-	err = tb_trigger_arm(tb_session_bind(s), s, patterns, rules, arm->nr_rules, arm->post,
-			     arm->post_ms, &arm->matched, &arm->bad);
+	err = tb_trigger_arm(tb_session_bind(s), s, patterns, rules, arm);
 	kfree(rules);
 	kfree(patterns);
 	return err;

@@ -61,16 +61,16 @@ static int tb_trigger_match(struct tb_provider *p, const char *pattern)
 }
 
 /* Make a rule for each of @rules.  The caller frees them, also after an error. */
-static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, u32 nr_rules,
-			    struct tb_rule_active **tests, u32 *bad)
+static int tb_trigger_tests(struct tb_provider *p, struct tb_rule *rules, struct tb_arm *arm,
+			    struct tb_rule_active **tests)
 {
 	u32 i;
 
-	for (i = 0; i < nr_rules; i++) {
+	for (i = 0; i < arm->nr_rules; i++) {
 		struct tb_rule_active *test = tb_rule_for_trigger(p, &rules[i]);
 
 		if (IS_ERR(test)) {
-			*bad = i;
+			arm->bad = i;
 			return PTR_ERR(test);
 		}
 		tests[i] = test;
@@ -113,8 +113,7 @@ static void tb_trigger_detach(struct tb_provider *p, u32 state)
 
 /* The caller undoes this with tb_trigger_detach(), also after an error. */
 static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct tb_rule *rules,
-			     struct tb_rule_active **tests, u32 nr_rules, u32 percent, u32 ms,
-			     u32 *bad)
+			     struct tb_rule_active **tests, struct tb_arm *arm)
 {
 	struct tb_trigger *t = &p->trigger;
 	struct tb_trigger_source *s;
@@ -128,12 +127,12 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 		return -ENOMEM;
 	while (!err && (pattern = strsep(&patterns, ",")))
 		err = *pattern ? tb_trigger_match(p, pattern) : -EINVAL;
-	for (i = 0; i < nr_rules && !err; i++) {
+	for (i = 0; i < arm->nr_rules && !err; i++) {
 		s = tb_trigger_find(t, tb_event_by_index(rules[i].index));
 		if (s && !s->probe.rule) {
 			swap(s->probe.rule, tests[i]);
 		} else {
-			*bad = i;
+			arm->bad = i;
 			err = -EINVAL;
 		}
 	}
@@ -142,8 +141,8 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
 	if (err)
 		return err;
 	/* the rings must keep the block with the event */
-	t->post = min(p->config.buffers * percent / 100, p->config.buffers - 1);
-	t->post_ms = ms;
+	t->post = min(p->config.buffers * arm->post / 100, p->config.buffers - 1);
+	t->post_ms = arm->post_ms;
 	/* no query reads the last event while it goes */
 	mutex_lock(&p->read_lock);
 	t->event = NULL;
@@ -160,11 +159,7 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
  * @s: the session that arms
  * @patterns: as for tb_provider_select(), separated by commas; modified
  * @rules: tests for some of the events, from user space
- * @nr_rules: number of rules
- * @percent: share of the ring of the event's CPU to fill before the freeze, 0 to 100
- * @ms: freeze after this time, even if the share is not filled, in milliseconds; 0: no limit
- * @matched: out: number of events that @patterns match
- * @bad: out: index of the wrong rule, after an error of a rule
+ * @arm: in: nr_rules, post, post_ms; out: matched, bad
  *
  * Context: process.
  * Return: 0; -EINVAL no circular recording is running, or a wrong percentage or rule; -EBUSY a
@@ -172,21 +167,20 @@ static int tb_trigger_attach(struct tb_provider *p, char *patterns, const struct
  * -ENOMEM.
  */
 int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
-		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
-		   u32 *bad)
+		   struct tb_rule *rules, struct tb_arm *arm)
 {
 	struct tb_trigger *t = &p->trigger;
 	struct tb_rule_active **tests;
 	int err;
 	u32 i;
 
-	if (percent > 100)
+	if (arm->post > 100)
 		return -EINVAL;
-	tests = kcalloc(nr_rules, sizeof(*tests), TB_GFP);
+	tests = kcalloc(arm->nr_rules, sizeof(*tests), TB_GFP);
 	if (!tests)
 		return -ENOMEM;
 	/* not under the lock: reading user memory may take arbitrarily long */
-	err = tb_trigger_tests(p, rules, nr_rules, tests, bad);
+	err = tb_trigger_tests(p, rules, arm, tests);
 	if (err)
 		goto free;
 	mutex_lock(&p->lock);
@@ -195,8 +189,8 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 	} else if (t->session) {
 		err = -EBUSY;
 	} else {
-		err = tb_trigger_attach(p, patterns, rules, tests, nr_rules, percent, ms, bad);
-		*matched = t->nr_sources;
+		err = tb_trigger_attach(p, patterns, rules, tests, arm);
+		arm->matched = t->nr_sources;
 		if (err)
 			tb_trigger_detach(p, TB_TRIGGER_NONE);
 		else
@@ -204,7 +198,7 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 	}
 	mutex_unlock(&p->lock);
 free:
-	for (i = 0; i < nr_rules; i++)
+	for (i = 0; i < arm->nr_rules; i++)
 		tb_rule_unused(tests[i]);
 	kfree(tests);
 	return err;

@@ -47,8 +47,7 @@ int tb_rule_set_pids(struct tb_provider *p, struct tb_pids *pids);
 
 /* arm.c */
 int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
-		   struct tb_rule *rules, u32 nr_rules, u32 percent, u32 ms, u32 *matched,
-		   u32 *bad);
+		   struct tb_rule *rules, struct tb_arm *arm);
 void tb_trigger_refresh(struct tb_provider *p);
 int tb_trigger_disarm(struct tb_provider *p, struct tb_session *s);
 void tb_trigger_stop(struct tb_provider *p);
