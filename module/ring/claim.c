@@ -28,13 +28,7 @@ static bool tb_buf_note_overwritten(struct tb_buf *b, u64 seq, u32 events)
 	return true;
 }
 
-/**
- * tb_buf_begin_lap() - begin a new lap of a buffer
- * @b: the buffer, claimed
- *
- * Context: any, NMI included; on the ring's CPU, preemption off.
- * Return: the new value of @b->later.
- */
+/* Begin a new lap of a claimed buffer.  Return the new value of @b->later. */
 u64 tb_buf_begin_lap(struct tb_buf *b)
 {
 	u64 later;

@@ -6,8 +6,9 @@
  * The top of writer.c has the algorithm and the argument for it.  While writers are active, this
  * side changes only state words, members of the reader, and HELD buffers.
  *
- * "Context: the reader's" means: any CPU, any context, one reader at a time; in the module process
- * context under tb_provider.read_lock.  Callers: reader/, recording/, provider/.
+ * Where a function does not say otherwise, its context is the reader's: any CPU, any context, one
+ * reader at a time; in the module process context under tb_provider.read_lock.  Callers: reader/,
+ * recording/, provider/.
  */
 #include "ring.h"
 
@@ -246,13 +247,7 @@ static void tb_ring_count_given(struct tb_cpu_ring *r)
 	tb_store_release(&r->releases, r->releases + 1);
 }
 
-/**
- * tb_ring_release() - give back a buffer with delivered events
- * @r: its ring
- * @index: from tb_ring_acquire()
- *
- * Context: the reader's.
- */
+/* Give back a buffer of tb_ring_acquire() with delivered events. */
 void tb_ring_release(struct tb_cpu_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
@@ -327,13 +322,9 @@ void tb_ring_unacquire(struct tb_cpu_ring *r, u32 index)
  * newest blocks, even if the others are overwritten.
  */
 
-/**
- * tb_ring_begin_snapshot() - begin to acquire blocks for a snapshot
- * @r: any CPU's ring, without held blocks
- *
- * The snapshot has the blocks that are closed now: flush first.
- *
- * Context: the reader's.
+/*
+ * Begin to acquire blocks for a snapshot, which has those that are closed now: flush first.  No
+ * block is held.
  */
 void tb_ring_begin_snapshot(struct tb_cpu_ring *r)
 {
@@ -366,15 +357,10 @@ static int tb_ring_highest(struct tb_cpu_ring *r, u64 limit, u64 *state)
 	return best;
 }
 
-/**
- * tb_ring_pin() - hold the newest complete blocks for the snapshot
- * @r: its ring, after tb_ring_begin_snapshot()
- * @count: largest number of blocks
- *
- * The reader acquires them later, in order, and sets tb_cpu_ring.from behind each block.  If the
- * writer has gone on since the beginning, the snapshot extends to the newest block.
- *
- * Context: the reader's.
+/*
+ * Hold the newest complete blocks, at most @count, for the snapshot that has just begun.  The
+ * reader acquires them later, in order, and sets tb_cpu_ring.from behind each block.  If the writer
+ * has gone on since the beginning, the snapshot extends to the newest block.
  */
 void tb_ring_pin(struct tb_cpu_ring *r, u32 count)
 {
@@ -401,13 +387,7 @@ void tb_ring_pin(struct tb_cpu_ring *r, u32 count)
 	}
 }
 
-/**
- * tb_ring_unpin() - put back the oldest block that is held and not acquired yet
- * @r: its ring
- *
- * Context: the reader's.
- * Return: false if no such block is held.
- */
+/* Put back the oldest block that is held and not acquired yet.  Return false if there is none. */
 bool tb_ring_unpin(struct tb_cpu_ring *r)
 {
 	struct tb_buf *oldest = NULL;
@@ -431,12 +411,8 @@ bool tb_ring_unpin(struct tb_cpu_ring *r)
 	return true;
 }
 
-/**
- * tb_ring_next_pinned() - check whether the next block is held already
- * @r: its ring
- *
- * Context: the reader's.
- * Return: true if acquiring it takes no buffer from the writer.
+/*
+ * Return true if the next block is held already, so acquiring it takes no buffer from the writer.
  */
 bool tb_ring_next_pinned(struct tb_cpu_ring *r)
 {
@@ -445,15 +421,7 @@ bool tb_ring_next_pinned(struct tb_cpu_ring *r)
 	return r->pinned && tb_ring_lowest(r, &s) >= 0 && TB_BUF_STATE(s) == TB_BUF_HELD;
 }
 
-/**
- * tb_ring_put_back() - put back a block of a snapshot
- * @r: its ring
- * @index: from tb_ring_acquire(), between begin and end of a snapshot
- *
- * The reader may hold other blocks, earlier or later ones.
- *
- * Context: the reader's.
- */
+/* Put back a block of a snapshot.  The reader may hold other blocks, earlier or later ones. */
 void tb_ring_put_back(struct tb_cpu_ring *r, u32 index)
 {
 	struct tb_buf *b = &r->bufs[index];
@@ -465,13 +433,7 @@ void tb_ring_put_back(struct tb_cpu_ring *r, u32 index)
 	tb_buf_put_back(r, b);
 }
 
-/**
- * tb_ring_in_snapshot() - check whether the snapshot has blocks left to acquire
- * @r: its ring
- *
- * Context: the reader's.
- * Return: true if it has, perhaps a block that is still being written.
- */
+/* Return true if the snapshot has blocks left to acquire, perhaps one still being written. */
 bool tb_ring_in_snapshot(struct tb_cpu_ring *r)
 {
 	u32 i;
@@ -488,12 +450,7 @@ bool tb_ring_in_snapshot(struct tb_cpu_ring *r)
 	return false;
 }
 
-/**
- * tb_ring_end_snapshot() - restore the reader's accounts from before the snapshot
- * @r: the ring, without held or pinned blocks
- *
- * Context: the reader's.
- */
+/* Restore the reader's accounts from before the snapshot.  No block is held or pinned. */
 void tb_ring_end_snapshot(struct tb_cpu_ring *r)
 {
 	r->rd = r->kept;
@@ -501,12 +458,9 @@ void tb_ring_end_snapshot(struct tb_cpu_ring *r)
 	r->to = ~0ull;
 }
 
-/**
- * tb_ring_above_watermark() - check whether the current buffer is past the watermark
- * @r: any CPU's ring
- *
- * Context: any; the result may be out of date at once.
- * Return: true if a flush would give the reader a buffer worth taking.
+/*
+ * Return true if a flush would give the reader a buffer worth taking.  Any context; out of date at
+ * once.
  */
 bool tb_ring_above_watermark(struct tb_cpu_ring *r)
 {
@@ -515,13 +469,7 @@ bool tb_ring_above_watermark(struct tb_cpu_ring *r)
 	return index >= r->watermark && index < r->capacity;
 }
 
-/**
- * tb_ring_can_acquire() - check whether the reader can take a buffer
- * @r: any CPU's ring
- *
- * Context: any.
- * Return: true if tb_ring_acquire() would find a buffer now.
- */
+/* Return true if tb_ring_acquire() would find a buffer now.  Any context. */
 bool tb_ring_can_acquire(struct tb_cpu_ring *r)
 {
 	u64 s;
@@ -531,12 +479,9 @@ bool tb_ring_can_acquire(struct tb_cpu_ring *r)
 	       tb_ring_find_earlier(r, TB_BUF_SEQ(s)) != TB_BUF_WRITING;
 }
 
-/**
- * tb_ring_readable() - check whether a reader should wake up for the ring
- * @r: any CPU's ring
- *
- * Context: any.
- * Return: true if the reader can take a buffer, or the current one is past the watermark.
+/*
+ * Return true if the reader can take a buffer, or the current one is past the watermark.  Any
+ * context.
  */
 bool tb_ring_readable(struct tb_cpu_ring *r)
 {

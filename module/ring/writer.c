@@ -490,15 +490,7 @@ bool tb_ring_simple_slow(struct tb_cpu_ring *r, u32 id, u64 payload, u64 h, u64 
 
 TB_EXPORT(tb_ring_simple_slow);
 
-/**
- * tb_ring_simple_last() - complete a buffer after its last commit, by tb_ring_simple()
- * @r: the ring of this CPU
- * @b: the buffer
- * @index: index of the event
- *
- * Context: any, NMI included; on the ring's CPU, preemption off.
- * Return: true.
- */
+/* Complete a buffer whose last commit is the event at @index, of tb_ring_simple().  Return true. */
 bool tb_ring_simple_last(struct tb_cpu_ring *r, struct tb_buf *b, u32 index)
 {
 	tb_ring_complete(r, b);
@@ -597,12 +589,9 @@ void tb_ring_complete(struct tb_cpu_ring *r, struct tb_buf *b)
 
 TB_EXPORT(tb_ring_complete);
 
-/**
- * tb_ring_flush() - close the current buffer if it is open
- * @r: the ring
- *
- * Context: any on the ring's CPU, preemption off; any CPU if the ring's CPU does not record.
- * Return: true if it closed the buffer.
+/*
+ * Close the current buffer if it is open.  In any context on the ring's CPU, with preemption off;
+ * on any CPU if the ring's CPU does not record.  Return true if it closed the buffer.
  */
 bool tb_ring_flush(struct tb_cpu_ring *r)
 {
@@ -616,13 +605,10 @@ bool tb_ring_flush(struct tb_cpu_ring *r)
 	return true;
 }
 
-/**
- * tb_ring_resume() - allow writers to open buffers again
- * @r: the ring, paused
- *
- * The times of the drops during the pause are unknown, so their span reaches to now.
- *
- * Context: any on the ring's CPU, preemption off; any CPU if the ring's CPU does not record.
+/*
+ * Allow writers of a paused ring to open buffers again.  The times of the drops during the pause
+ * are unknown, so their span reaches to now.  In any context on the ring's CPU, with preemption
+ * off; on any CPU if the ring's CPU does not record.
  */
 void tb_ring_resume(struct tb_cpu_ring *r)
 {
