@@ -448,8 +448,7 @@ void tb_state_work(struct work_struct *work)
 		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP))
 			tb_retention_recycle(p);
 		tb_state_renew(p);
-		if (!(p->config.flags & TB_CONFIG_DURABLE_STOP) &&
-		    tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
+		if (tb_durable_free_slots(&p->durable) < p->durable.nr_slots / 4)
 			tb_retention_make_room(p);
 		/* wake a reader that waits for rolling blocks: it must acquire these first */
 		if (p->durable.taken < p->durable.sealed &&
