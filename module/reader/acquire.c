@@ -29,7 +29,7 @@ static void tb_snapshot_begin(struct tb_provider *p)
 	unsigned int cpu;
 
 	lockdep_assert_held(&p->read_lock);
-	tb_provider_flush_cpus(p, NULL);
+	tb_provider_flush_cpus(p, &p->cpus);
 	/* before the counts, which get the current time: times of records must not decrease */
 	tb_state_drain_queue(p);
 	for_each_cpu(cpu, &p->cpus) {
@@ -381,7 +381,7 @@ int tb_session_acquire(struct tb_session *s, struct tb_ref *refs, u32 count, u32
 			tb_snapshot_begin(p);
 		else if ((flags & TB_ACQUIRE_FLUSH) && p->state == TB_STATE_RUNNING &&
 			 !p->snapshot && tb_session_open_rings(p))
-			tb_provider_flush_cpus(p, NULL);
+			tb_provider_flush_cpus(p, &p->cpus);
 		n = tb_session_acquire_locked(p, refs, count, flags);
 		if (!n && (p->snapshot ? !tb_snapshot_is_incomplete(p) :
 			   p->state == TB_STATE_STOPPED))

@@ -308,26 +308,22 @@ int tb_recording_start(struct tb_provider *p, bool dump)
 /**
  * struct tb_flush_call - which rings to flush
  * @p: the provider
- * @cpus: flush these of its CPUs; NULL: all
  * @spare: skip isolated CPUs
  */
 struct tb_flush_call {
 	struct tb_provider *p;
-	const struct cpumask *cpus;
 	bool spare;
 };
 
 /*
- * Return true if the ring of @cpu is selected and has an open buffer.  A needless interrupt would
- * wake an idle CPU or disturb an isolated one.
+ * Return true if the ring of @cpu has an open buffer.  A needless interrupt would wake an idle CPU
+ * or disturb an isolated one.
  */
 static bool tb_flush_wanted(int cpu, void *arg)
 {
 	const struct tb_flush_call *call = arg;
 	bool wanted;
 
-	if (call->cpus && !cpumask_test_cpu(cpu, call->cpus))
-		return false;
 	rcu_read_lock();
 	wanted = !call->spare || !cpu_is_isolated(cpu);
 	rcu_read_unlock();
@@ -344,7 +340,7 @@ static void tb_flush_here(void *arg)
 /**
  * tb_provider_close_buffers() - close the current buffers of some CPUs' rings, in any mode
  * @p: the provider, with memory
- * @cpus: flush these of its CPUs; NULL: all
+ * @cpus: the CPUs; those without a ring have no open buffer
  * @spare: skip isolated CPUs
  *
  * Interrupts, in one batch, only CPUs with an open buffer.
@@ -354,12 +350,12 @@ static void tb_flush_here(void *arg)
  */
 void tb_provider_close_buffers(struct tb_provider *p, const struct cpumask *cpus, bool spare)
 {
-	struct tb_flush_call call = { .p = p, .cpus = cpus, .spare = spare };
+	struct tb_flush_call call = { .p = p, .spare = spare };
 	unsigned int cpu;
 
 	lockdep_assert_held(&p->read_lock);
-	on_each_cpu_cond_mask(tb_flush_wanted, tb_flush_here, &call, true, &p->cpus);
-	for_each_cpu(cpu, &p->cpus)
+	on_each_cpu_cond_mask(tb_flush_wanted, tb_flush_here, &call, true, cpus);
+	for_each_cpu(cpu, cpus)
 		if (!cpu_online(cpu) && tb_flush_wanted(cpu, &call))
 			tb_ring_flush(per_cpu_ptr(p->rings, cpu));
 }
@@ -391,7 +387,7 @@ int tb_provider_flush(struct tb_provider *p, int cpu)
 	if (cpu < -1 || (cpu >= 0 && (cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->wanted))))
 		err = -EINVAL;
 	else if (p->allocated)
-		tb_provider_flush_cpus(p, cpu < 0 ? NULL : cpumask_of(cpu));
+		tb_provider_flush_cpus(p, cpu < 0 ? &p->cpus : cpumask_of(cpu));
 	mutex_unlock(&p->read_lock);
 	cpus_read_unlock();
 	return err;
@@ -412,7 +408,7 @@ static void tb_flush_work(struct work_struct *work)
 		cpus_read_lock();
 		mutex_lock(&p->read_lock);
 		if (p->allocated && p->config.mode != TB_MODE_ONESHOT)
-			tb_provider_close_buffers(p, NULL, true);
+			tb_provider_close_buffers(p, &p->cpus, true);
 		mutex_unlock(&p->read_lock);
 		cpus_read_unlock();
 	}

@@ -54,7 +54,7 @@ static void tb_sleep_close(struct tb_provider *p, void *data)
 	if (p->allocated && p->clock.raw) {
 		cpus_read_lock();
 		mutex_lock(&p->read_lock);
-		tb_provider_close_buffers(p, NULL, false);
+		tb_provider_close_buffers(p, &p->cpus, false);
 		mutex_unlock(&p->read_lock);
 		cpus_read_unlock();
 	}
