@@ -47,10 +47,9 @@ int tb_source_attach(struct tracebuf_source *s, struct tb_probe *p);
 void tb_source_detach(struct tracebuf_source *s, struct tb_probe *p);
 
 /* threads.c */
-int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx);
+int tb_threads_write(struct tb_provider *provider);
 bool tb_thread_describe(u32 tid, u16 flags, struct tb_thread *t);
-int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, const char *text),
-		  void *ctx);
+int tb_names_write(struct tb_provider *provider);
 int tb_threads_attach(struct tb_provider *provider);
 void tb_threads_detach(struct tb_provider *provider);
 

@@ -60,18 +60,18 @@ static notrace void tb_thread_fill(struct tb_thread *t, struct task_struct *p,
 	strscpy(t->comm, comm, sizeof(t->comm));
 }
 
-/**
- * tb_threads_each() - call a function for each existing thread
- * @emit: called under rcu_read_lock(), must not sleep; a negative result ends the dump
- * @ctx: for @emit
- *
- * The threads come in the order of their ids in the initial namespace.  The idle threads have one
- * record, because all have the id 0.
- *
- * Context: process, may sleep.
- * Return: 0, or what @emit returned.
+/* RCU protects threads here, so a full buffer ends the writing: making room may sleep. */
+static int tb_thread_write(struct tb_provider *provider, const struct tb_thread *t)
+{
+	return tb_durable_append(&provider->durable, TB_EV_THREAD, t, sizeof(*t), false);
+}
+
+/*
+ * Write a record of each existing thread into the durable buffer, in the order of their ids in the
+ * initial namespace.  The idle threads have one record, because all have the id 0.  Return 0,
+ * -ENOSPC.
  */
-int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx)
+int tb_threads_write(struct tb_provider *provider)
 {
 	struct tb_thread t = {
 		.flags = TB_THREAD_KERNEL | TB_THREAD_DUMP,
@@ -82,8 +82,9 @@ int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 	struct task_struct *p;
 	struct pid *pid;
 
-	ret = emit(ctx, &t);
-	if (ret < 0)
+	lockdep_assert_held(&provider->read_lock);
+	ret = tb_thread_write(provider, &t);
+	if (ret)
 		return ret;
 
 	rcu_read_lock();
@@ -95,8 +96,8 @@ int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 			task_lock(p);
 			tb_thread_fill(&t, p, p->comm, TB_THREAD_DUMP);
 			task_unlock(p);
-			ret = emit(ctx, &t);
-			if (ret < 0)
+			ret = tb_thread_write(provider, &t);
+			if (ret)
 				break;
 		}
 		if (++batch == TB_DUMP_BATCH) {
@@ -107,7 +108,7 @@ int tb_threads_each(int (*emit)(void *ctx, const struct tb_thread *t), void *ctx
 		}
 	}
 	rcu_read_unlock();
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 /*
@@ -155,12 +156,8 @@ static bool tb_irq_name(unsigned int irq, char *name, size_t size)
 	return len;
 }
 
-/*
- * Call a function for each name of an interrupt or softirq; it may sleep, and a negative result
- * ends the dump.  Return 0, or what @emit returned.
- */
-int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, const char *text),
-		  void *ctx)
+/* Write the names of interrupts and softirqs into the durable buffer.  Return 0, -ENOSPC. */
+int tb_names_write(struct tb_provider *provider)
 {
 	/* softirq_to_name[] is not exported to modules */
 	static const char *const softirqs[] = {
@@ -177,22 +174,17 @@ int tb_names_each(int (*emit)(void *ctx, enum tb_string_kind kind, u32 key, cons
 	};
 	unsigned int i, n = tb_nr_irqs();
 	char name[64];
-	int ret;
+	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(softirqs); i++) {
-		ret = emit(ctx, TB_STRING_SOFTIRQ, i, softirqs[i]);
-		if (ret < 0)
-			return ret;
-	}
-	for (i = 0; i < n; i++) {
+	lockdep_assert_held(&provider->read_lock);
+	for (i = 0; i < ARRAY_SIZE(softirqs) && !err; i++)
+		err = tb_retention_add_string(provider, TB_STRING_SOFTIRQ, i, softirqs[i]);
+	for (i = 0; i < n && !err; i++) {
 		cond_resched();
-		if (!tb_irq_name(i, name, sizeof(name)))
-			continue;
-		ret = emit(ctx, TB_STRING_IRQ, i, name);
-		if (ret < 0)
-			return ret;
+		if (tb_irq_name(i, name, sizeof(name)))
+			err = tb_retention_add_string(provider, TB_STRING_IRQ, i, name);
 	}
-	return 0;
+	return err;
 }
 
 static notrace void tb_thread_queue(struct tb_provider *provider, struct task_struct *p, u32 tid,

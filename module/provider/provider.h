@@ -245,13 +245,14 @@ int tb_wake_wait(struct tb_provider *p, bool (*ready)(void *arg), void *arg);
 void tb_durable_drain(struct tb_provider *p);
 int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload, u32 bytes);
 int tb_durable_add_counters(struct tb_provider *p, u32 mask);
+int tb_retention_add_string(struct tb_provider *p, enum tb_string_kind kind, u32 key,
+			    const char *text);
 /* for recording/state.c, under read_lock */
 void tb_retention_recycle(struct tb_provider *p);
 bool tb_retention_make_room(struct tb_provider *p);
 void tb_retention_forget(struct tb_provider *p, u64 limit, u64 time);
 void tb_retention_count_lost(struct tb_provider *p, u64 count);
 u64 tb_retention_released(const struct tb_provider *p);
-int tb_retention_add_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text);
 int tb_retention_add_counter_names(struct tb_provider *p);
 
 /* ring_header.c: the header of each ring in the mapping, struct tb_ring_header */

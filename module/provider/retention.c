@@ -156,9 +156,9 @@ int tb_durable_add(struct tb_provider *p, u64 time, u32 id, const void *payload,
 
 /* ---- names of counters -------------------------------------------------- */
 
-int tb_retention_add_string(void *ctx, enum tb_string_kind kind, u32 key, const char *text)
+int tb_retention_add_string(struct tb_provider *p, enum tb_string_kind kind, u32 key,
+			    const char *text)
 {
-	struct tb_provider *p = ctx;
 	struct {
 		struct tb_string head;
 		char text[64];

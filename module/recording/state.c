@@ -57,15 +57,6 @@ static int tb_state_init(struct tb_provider *p, bool dump)
 	return tb_durable_append(&p->durable, TB_EV_INIT, &init, sizeof(init), false);
 }
 
-/* Runs under rcu_read_lock, so it cannot make room. */
-static int tb_state_write_thread(void *ctx, const struct tb_thread *t)
-{
-	struct tb_provider *p = ctx;
-
-	lockdep_assert_held(&p->read_lock);
-	return tb_durable_append(&p->durable, TB_EV_THREAD, t, sizeof(*t), false);
-}
-
 /* Write which records of threads the reader misses, if any.  @last: may use the reserve. */
 static int tb_state_write_threads_lost(struct tb_provider *p, bool last)
 {
@@ -92,9 +83,10 @@ static int tb_state_write_threads(struct tb_provider *p, bool dump)
 	 * have the same ids by now.
 	 */
 	for (; n < p->nr_exits && !err; n++)
-		err = tb_state_write_thread(p, &p->exits[n % TB_EXITS]);
+		err = tb_durable_append(&p->durable, TB_EV_THREAD, &p->exits[n % TB_EXITS],
+					sizeof(*p->exits), false);
 	if (!err && dump)
-		err = tb_threads_each(tb_state_write_thread, p);
+		err = tb_threads_write(p);
 	if (!err)
 		err = tb_state_write_threads_lost(p, false);
 	if (!err && dump)
@@ -125,7 +117,7 @@ static int tb_state_write_once(struct tb_provider *p, bool dump)
 		err = tb_select_write_record(p, tb_clock_read(p->clock.raw),
 					     p->moment - (p->state == TB_STATE_STOPPED));
 	if (!err)
-		err = tb_names_each(tb_retention_add_string, p);
+		err = tb_names_write(p);
 	if (!err)
 		err = tb_retention_add_counter_names(p);
 	if (!err)
