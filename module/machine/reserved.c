@@ -188,7 +188,7 @@ void tb_region_drop(void)
 	smp_store_release(&tb_region.held, false);
 }
 
-/* Return 1 << @order zeroed pages, aligned to their size; NULL if no such run is free. */
+/* Return 1 << @order pages, aligned to their size, not cleared; NULL if no such run is free. */
 struct page *tb_region_alloc(unsigned int order)
 {
 	unsigned long count = 1ul << order, at;
@@ -201,7 +201,6 @@ struct page *tb_region_alloc(unsigned int order)
 	mutex_unlock(&tb_region_lock);
 	if (at + count > tb_region.pages)
 		return NULL;
-	tb_pages_clear(tb_region.address + (at << PAGE_SHIFT), count);
 	return pfn_to_page(tb_region.pfn + at);
 }
 
