@@ -199,6 +199,8 @@ static uint64_t complete_since(const struct slices *slices, uint64_t ns)
 		since = missing->list[at - 1].last;
 	if (slices->switches_since > since)
 		since = slices->switches_since;
+	if (slices->rules_until > since)
+		since = slices->rules_until;
 	return since <= ns ? since : UINT64_MAX;
 }
 
@@ -241,7 +243,7 @@ static void end_waiting(struct slices *slices, uint32_t tid, const struct tb_vie
 
 	if (since < slices->wakeups_from)
 		since = slices->wakeups_from;
-	if (since >= ns)
+	if (since >= ns || (!slices->wakings && !slices->missing->rules_known))
 		return;
 	slice_begin(&off, SLICE_OFF, view, since);
 	off.tid = tid;
@@ -279,6 +281,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	if (!thread)
 		return -ENOMEM;
 	slices->wakeups |= plan->role == ROLE_WAKEUP;
+	slices->wakings |= plan->role == ROLE_WAKING;
 	if (thread->woken && !may_have_run(slices, thread, ns)) {
 		/* the first event counts: waking comes before wakeup */
 		if (plan->role == ROLE_WAKEUP && !thread->awake) {
@@ -530,6 +533,13 @@ const struct plan *slices_plan(struct slices *slices, const struct tb_format *fo
 	return plan_of(&slices->plans, format);
 }
 
+/* The kernel records an event with a rule, and events of chosen threads only, in its wide form */
+static void note_form(struct slices *slices, const struct tb_view *view, uint64_t ns)
+{
+	if (slices->before && !slices->missing->rules_known && !view->compact)
+		slices->rules_until = ns;
+}
+
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 {
 	const struct plan *plan;
@@ -559,6 +569,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:
+		note_form(slices, view, ns);
 		/* a thread does not leave the CPU in an interrupt: the end is missing */
 		slices_drop_irqs(slices, cpu, 0);
 		if (take_out(slices, plan, view, cpu, ns))
@@ -567,6 +578,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		return 1;
 	case ROLE_WAKING:
 	case ROLE_WAKEUP:
+		note_form(slices, view, ns);
 		return take_wake(slices, plan, view, ns);
 	case ROLE_IRQ:
 		return slices_take_irq(slices, plan, view, cpu, ns);

@@ -61,10 +61,12 @@ struct slices {
 	uint64_t losses, last;
 	uint64_t begin;			/* ns; before, events of a CPU are missing; 0: not yet known */
 	uint64_t wakeups_from;		/* ns; the trace has all wake-ups from then on */
+	uint64_t rules_until;		/* ns; until then, rules may have kept out events */
 	enum tb_timebase base;
 	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
 	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
 	bool wakeups;			/* there are events of wakeup, not only of waking */
+	bool wakings;			/* there are events of waking */
 	bool calls;			/* there are events of the begin of a call */
 	bool off, before;		/* the caller wants them: slices_off(), slices_before() */
 	bool first_runs;		/* slices_begin() has yet to make them */

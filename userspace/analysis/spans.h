@@ -43,6 +43,7 @@ struct spans {
 	uint64_t lost;			/* number of missing events */
 	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid */
 	bool all_cpus;			/* @cpus has all CPUs of the machine on which anything ran */
+	bool rules_known;		/* spans_lacks() is certain: the recording was stopped */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */
 	unsigned int nr_cpus;
 };

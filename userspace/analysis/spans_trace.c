@@ -322,6 +322,8 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 		spans->nr_cpus = cpu + 1;
 	}
 	spans->all_cpus = !result && has_all_cpus(trace, spans);
+	for (cpu = 0; cpu < spans->nr_cpus; cpu++)
+		spans->rules_known |= tb_trace_totals(trace, cpu) != NULL;
 	if (!result)
 		find_first_threads(&a, edges);
 	free(edges);

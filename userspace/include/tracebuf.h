@@ -537,6 +537,7 @@ enum tb_view_kind {
  * @id: event id; below TB_EV_FIRST a control event (TB_EV_*)
  * @structure: TB_STRUCT_SIMPLE or TB_STRUCT_COMPOSITE; events recorded in the compact form are
  *	shown in the wide form, as if they had been recorded in it
+ * @compact: 1: it was recorded in the compact form, so no rule or choice of threads applied to it
  * @context: TB_CONTEXT_*; zero for events that are always simple
  * @length: size of @payload in bytes
  * @payload: valid until the next call
@@ -563,7 +564,7 @@ struct tb_view {
 	uint16_t id;
 	uint16_t structure;
 	uint16_t context;
-	uint16_t reserved;
+	uint16_t compact;
 	uint32_t length;
 	const void *payload;
 	const struct tb_format *format;

@@ -35,7 +35,7 @@ static void begin(struct fx *fx)
 		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 
-	*fx = (struct fx){ .log2 = 14, .start = 1000, .init_flags = TB_INIT_ALL_CPUS };
+	*fx = (struct fx){ .log2 = 14, .start = 1000, .cpus = 1, .init_flags = TB_INIT_ALL_CPUS };
 	fx_start_recording(fx, 1);
 	fx_describe(fx, IRQ_ENTRY, 0, "irq", "irq_handler_entry", fx_irq_exit_fields, 1);
 	fx_describe(fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_exit_fields, 2);
@@ -65,8 +65,8 @@ static void put_switch(struct fx *fx, uint64_t time, int from, int to)
 	fx_composite(fx, 0, FX_SWITCH, time, (uint32_t)from, &event, sizeof(event));
 }
 
-/* What the caller of the slices wants */
-enum { SLEEPS, FIRST_RUNS, BEFORE };
+/* What the caller of the slices wants; KILLED: the recording was not stopped, too */
+enum { SLEEPS, FIRST_RUNS, BEFORE, KILLED };
 
 /* Compute the slices, in the order of their ends */
 static void run_for(struct fx *fx, int wanted)
@@ -78,7 +78,8 @@ static void run_for(struct fx *fx, int wanted)
 	struct tb_trace *trace;
 
 	fx_close(fx, 0);
-	fx_totals(fx, 0);
+	if (wanted != KILLED)
+		fx_totals(fx, 0);
 	fx_durable_end(fx);
 	nr_slices = 0;
 	CHECK(!tb_trace_open_memory(fx->data, fx->size, &trace, NULL));
@@ -91,7 +92,7 @@ static void run_for(struct fx *fx, int wanted)
 	}
 	if (wanted != FIRST_RUNS)
 		slices_off(job);
-	if (wanted == BEFORE)
+	if (wanted == BEFORE || wanted == KILLED)
 		slices_before(job);
 	CHECK(!tb_cursor_open(trace, &cursor));
 	while (tb_cursor_next(cursor, &view) == 1)
@@ -305,9 +306,10 @@ static void test_first_run(void)
 /*
  * Thread 8 slept in call 61 when the recording began: its first event is its waking.  Thread 9 is
  * new: its first event is a wakeup, and then it returns from the call that made it.  Thread 10
- * waited for a CPU: it was not woken.  @rule: a rule has kept out wake-ups
+ * waited for a CPU: it was not woken.  @rule: a rule has kept out wake-ups; @wanted: BEFORE, or
+ * KILLED: nothing says whether rules have kept out events
  */
-static void asleep_before(bool rule)
+static void asleep_before(bool rule, int wanted)
 {
 	const struct tb_suppressed suppressed = { .id = WAKING, .filtered = 3 };
 	struct fx fx;
@@ -325,7 +327,9 @@ static void asleep_before(bool rule)
 	put_switch(&fx, 2900, 9, 8);
 	fx_composite(&fx, 0, SYS_EXIT, 3000, 8, (int64_t[]){ 61, 0 }, 16);
 	put_switch(&fx, 3100, 8, 10);
-	run_for(&fx, BEFORE);
+	run_for(&fx, wanted);
+	if (wanted == KILLED)
+		return;
 	is(0, SLICE_RUN, 2100, 2700, SLICE_UNBEGUN, 0);
 	is(1, SLICE_WAKEUP, 2600, 2700, SLICE_WHOLE, 0);
 	is(2, SLICE_OFF, 2600, 2700, SLICE_WHOLE, 0);
@@ -340,9 +344,14 @@ static void asleep_before(bool rule)
 
 static void test_asleep_before(void)
 {
-	asleep_before(true);
+	unsigned int i;
+
+	asleep_before(true, BEFORE);
 	CHECK(slices[8].kind != SLICE_OFF || slices[8].tid != 10);
-	asleep_before(false);
+	asleep_before(false, KILLED);
+	for (i = 0; i < nr_slices; i++)
+		CHECK(slices[i].kind != SLICE_OFF || slices[i].begin >= 2500);
+	asleep_before(false, BEFORE);
 	is(8, SLICE_OFF, 2100, 3100, SLICE_WHOLE, 0);
 	CHECK(slices[8].tid == 10 && slices[8].has_result && !slices[8].result);
 }

@@ -313,6 +313,7 @@ static void view_event(struct tb_cursor *cursor, struct stream *stream,
 	view->kind = TB_VIEW_EVENT;
 	view->id = walk->id;
 	view->structure = walk->structure;
+	view->compact = 0;
 	view->context = walk->context;
 	view->length = walk->bytes;
 	view->payload = walk->payload;
@@ -339,7 +340,7 @@ static void view_lost(struct stream *stream, struct tb_view *view)
 {
 	view->kind = TB_VIEW_LOST;
 	view->id = TB_EV_GAP;
-	view->structure = 0;
+	view->structure = view->compact = 0;
 	view->context = 0;
 	view->length = 0;
 	view->payload = NULL;

@@ -224,6 +224,7 @@ void tb_widen_view(const struct tb_widen *widen, const struct tb_tasks *tasks,
 	view->id = widen->wide->id;
 	view->format = widen->wide;
 	view->structure = TB_STRUCT_COMPOSITE;
+	view->compact = 1;
 	view->payload = payload;
 	view->length = bytes;
 }
