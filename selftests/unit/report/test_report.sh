@@ -427,6 +427,45 @@ if command -v "$HISTORY_TRACE" >/dev/null; then
 		says '2000.000   95.2   2000.000        1.000000    until t100-100 woke it' \
 			why -t 104 slept.tbuf
 	result $? "why: a wait for a CPU before the first run, and without one"
+	# high waits in futex() for low, which holds the lock, and whose CPU mid takes for 80 ms
+	history inversion <<-'END'
+	cpus 1
+	thread 100
+	thread 101
+	thread 102
+	switch 0 1000000000 0 0 100
+	waking 0 1001000000 100 101 0 0
+	enter 0 1002000000 100 202
+	switch 0 1003000000 100 1 101
+	waking 0 1004000000 101 102 0 0
+	switch 0 1005000000 101 0 102
+	switch 0 1085000000 102 1 101
+	waking 0 1089000000 101 100 0 0
+	switch 0 1090000000 101 0 100
+	exit 0 1091000000 100 202
+	totals 0 0 1091000000
+	END
+	says '86.000   94.5     86.000        1.003000  blocked in futex' why -t 100 inversion.tbuf &&
+		says '86.000   94.5     86.000        1.003000    until t101-101 woke it' \
+			why -t 100 inversion.tbuf &&
+		says '80.000   87.9     80.000        1.005000        t102-102 runs' \
+			why -t 100 inversion.tbuf
+	result $? "why: a lock whose holder lost its CPU"
+	# woken on an idle CPU, and 20 interrupts of 1 ms with a softirq of 0.5 ms in each come first
+	{
+		printf '%s\n' 'cpus 1' 'thread 100' 'switch 0 1000000000 0 0 100' \
+			'switch 0 1001000000 100 1 0' 'irq 0 1002000000 0 7' 'waking 0 1002100000 0 100 0 512'
+		for ms in $(seq 1 20); do
+			[ "$ms" = 1 ] || printf 'irq 0 %d000000 0 7\n' $((1001 + ms))
+			printf 'irqend 0 %d500000 0 7\nsoftirq 0 %d500000 0 1\nsoftirqend 0 %d999999 0 1\n' \
+				$((1001 + ms)) $((1001 + ms)) $((1001 + ms))
+		done
+		printf '%s\n' 'switch 0 1022000000 0 0 100' 'switch 0 1023000000 100 1 0' 'totals 0 0 1023000000'
+	} | history storm
+	says '19.900   86.5     19.900        1.002100  waits for a CPU' why -t 100 storm.tbuf &&
+		says '10.000   43.5      0.500        1.002500    softirq TIMER' why -t 100 storm.tbuf &&
+		says '9.900   43.0      0.500        1.003000    interrupt 7 disk' why -t 100 storm.tbuf
+	result $? "why: a storm of interrupts on an idle CPU"
 	# 200 may run on CPU 1, of which the file has nothing
 	history part <<-'END'
 	cpus 2
