@@ -115,18 +115,11 @@ bool tb_event_matches(const struct tb_event *e, const char *pattern)
 	return glob_match(pattern, full);
 }
 
-/**
- * tb_event_description() - return the description of one form of an event
- * @e: the event
- * @compact: true: the compact form, or the only form of a simple event; false: the wide form
- * @bytes: out: its size
- *
- * The first call makes the description.  It stays until module exit, because recordings may have
- * the event when its definition is gone.
- *
- * Context: process.
- * Return: the description; ERR_PTR(-ENOMEM); ERR_PTR(-ENOENT) the definition is gone, and this is
- * the first call.
+/*
+ * Return the description of one form of an event, and its size in @bytes.  @compact: the compact
+ * form, or the only form of a simple event.  The first call makes it: ERR_PTR(-ENOMEM), or
+ * ERR_PTR(-ENOENT) if the definition is gone.  It stays until module exit, because recordings may
+ * have the event then.
  */
 const void *tb_event_description(struct tb_event *e, bool compact, u32 *bytes)
 {
@@ -447,15 +440,7 @@ static void tb_units_hide(struct tb_unit *units, unsigned int n, bool forget)
 	mutex_unlock(&tb_events_lock);
 }
 
-/**
- * tb_units_unregister() - remove the events of some units
- * @units: the units
- * @n: number of units
- *
- * Recordings go on without these events.
- *
- * Context: process, sleeps.
- */
+/* Remove the events of @n units.  Recordings go on without these events. */
 void tb_units_unregister(struct tb_unit *units, unsigned int n)
 {
 	tb_units_hide(units, n, false);
@@ -467,16 +452,10 @@ void tb_units_unregister(struct tb_unit *units, unsigned int n)
 }
 EXPORT_SYMBOL_GPL(tb_units_unregister);
 
-/**
- * tb_units_register() - add the events of some units
- * @units: the units, with their definitions
- * @n: number of units
- * @owner: the module of their probes
- *
- * Events that were registered before, and are still selected, are recorded at once.
- *
- * Context: process, sleeps.
- * Return: 0; -ENOMEM; -EEXIST an event of that name exists; -EOVERFLOW no ids are left.
+/*
+ * Add the events of @n units; @owner: the module of their probes.  Events that were registered
+ * before, and are still selected, are recorded at once.  Return 0; -ENOMEM; -EEXIST: an event of
+ * that name exists; -EOVERFLOW: no ids are left.
  */
 int tb_units_register(struct tb_unit *units, unsigned int n, struct module *owner)
 {

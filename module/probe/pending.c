@@ -325,16 +325,11 @@ static struct tb_place tb_pending_place_of(const struct tb_pending_place *place)
 	return where;
 }
 
-/**
- * tb_pending_begin() - decide on an event that found no room in a ring
- * @p: probe of the event
- * @r: the ring
- * @n: number of elements
- *
- * Context: any, NMI included; preemption off.
- * Return: the event's place: in the provider's ring or, if tb_pending_holds() is true, outside of
- * it, as if in @r.  Head 0: the event is not wanted, or it is lost and counted.  By value, so that
- * the caller's reservation can stay in registers.
+/*
+ * Decide on an event of @n elements that found no room in ring @r.  Return its place: in the
+ * provider's ring or, if tb_pending_holds() is true, outside of it, as if in @r.  Head 0: the event
+ * is not wanted, or it is lost and counted.  By value, so that the caller's reservation can stay in
+ * registers.  Any context, with preemption off.
  */
 struct tb_place tb_pending_begin(struct tb_probe *p, struct tb_cpu_ring *r, u32 n)
 {
@@ -387,15 +382,10 @@ pending:
 }
 EXPORT_SYMBOL_GPL(tb_pending_begin);
 
-/**
- * tb_pending_commit() - decide on a complete pending event
- * @r: the ring without buffers
- * @b: buffer descriptor of the event's place, which is the last one in use
- *
- * Runs tests and handlers.  Copies a wanted event into the ring, with its stacks and counters; or
- * fires the trigger.
- *
- * Context: that of tb_pending_begin(): any, NMI included; preemption off.
+/*
+ * Decide on a complete pending event: run tests and handlers, then copy a wanted event into the
+ * ring, with its stacks and counters, or fire the trigger.  @r: the ring without buffers; @b: the
+ * event's place, which is the last one in use.  Context of tb_pending_begin().
  */
 void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 {
@@ -417,17 +407,11 @@ void tb_pending_commit(struct tb_cpu_ring *r, struct tb_buf *b)
 	tb_pending_leave();
 }
 
-/**
- * tb_pending_commit_simple() - decide on a simple event of another module that found no room
- * @r: the ring; its owner is the provider, or NULL if this CPU is not recorded
- * @id: event id
- * @payload: 8 bytes
- *
- * Ignores the compact form of an event, because its probe then records the wide form, see
- * tb_probe_compact().
- *
- * Context: any, NMI included; preemption off.
- * Return: true if the event was recorded.
+/*
+ * Decide on a simple event of another module that found no room in ring @r, whose owner is NULL if
+ * this CPU is not recorded.  Return true if it was recorded.  Ignores the compact form of an event,
+ * because its probe then records the wide form, see tb_probe_compact().  Any context, with
+ * preemption off.
  */
 bool tb_pending_commit_simple(struct tb_cpu_ring *r, u32 id, u64 payload)
 {
