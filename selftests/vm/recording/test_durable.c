@@ -75,7 +75,10 @@ struct names {
 	uint32_t threads;
 	uint32_t seen;			/* events of rolling blocks */
 	uint32_t unknown, misnamed;
-	uint32_t known_before;		/* new threads that an earlier record has */
+	struct life {
+		uint64_t born, ran;	/* time of its creation, and of its first switch; 0: unknown */
+	} *lives;			/* of each thread */
+	uint32_t last;			/* the highest id in @lives */
 	uint32_t first_unknown;
 };
 
@@ -85,12 +88,15 @@ static bool names_init(struct names *t, struct stream *s)
 	t->s = s;
 	t->comm = mmap(NULL, (size_t)PID_MAX * TB_COMM_LEN, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return t->comm != MAP_FAILED;
+	t->lives = mmap(NULL, (size_t)PID_MAX * sizeof(*t->lives), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return t->comm != MAP_FAILED && t->lives != MAP_FAILED;
 }
 
 static void names_exit(struct names *t)
 {
 	munmap(t->comm, (size_t)PID_MAX * TB_COMM_LEN);
+	munmap(t->lives, (size_t)PID_MAX * sizeof(*t->lives));
 }
 
 static void take_thread(struct names *t, const struct stream_event *e)
@@ -100,12 +106,34 @@ static void take_thread(struct names *t, const struct stream_event *e)
 	memcpy(&thread, e->payload, sizeof(thread));
 	if (thread.tid >= PID_MAX)
 		return;
-	t->known_before += thread.flags & TB_THREAD_FORK && t->comm[thread.tid][0];
+	if (thread.flags & TB_THREAD_FORK) {
+		t->lives[thread.tid].born = e->time;
+		t->last = thread.tid > t->last ? thread.tid : t->last;
+	}
 	memcpy(t->comm[thread.tid], thread.comm, TB_COMM_LEN);
 	t->threads++;
 	/* a thread that named itself has that name at its end */
 	if ((thread.flags & TB_THREAD_EXIT) && !strncmp(thread.comm, "kid", 3))
 		t->misnamed += (uint32_t)atoi(thread.comm + 3) != thread.tid;
+}
+
+/* Notes when a thread came to a CPU for the first time. */
+static void note_run(struct names *t, uint32_t tid, uint64_t time)
+{
+	struct life *life = tid < PID_MAX ? &t->lives[tid] : NULL;
+
+	if (life && (!life->ran || time < life->ran))
+		life->ran = time;
+}
+
+/* How many threads have run before they were created */
+static uint32_t ran_before(const struct names *t)
+{
+	uint32_t tid, count = 0;
+
+	for (tid = 1; tid <= t->last; tid++)
+		count += t->lives[tid].ran && t->lives[tid].ran < t->lives[tid].born;
+	return count;
 }
 
 static void check_named(struct names *t, uint32_t tid)
@@ -130,6 +158,7 @@ static void take_event(void *ctx, const struct stream_event *e)
 	if (stream_is(t->s, e, "sched_switch")) {
 		check_named(t, stream_value(t->s, e, "prev_pid"));
 		check_named(t, stream_value(t->s, e, "next_pid"));
+		note_run(t, stream_value(t->s, e, "next_pid"), e->time);
 	}
 }
 
@@ -140,7 +169,7 @@ static void take_event(void *ctx, const struct stream_event *e)
 			TH_LOG("the first unknown thread is %u", (t)->first_unknown); \
 		}							\
 		EXPECT_EQ(0, (t)->misnamed);				\
-		EXPECT_EQ(0, (t)->known_before);			\
+		EXPECT_EQ(0, ran_before(t));				\
 	} while (0)
 
 /* ---- full ------------------------------------------------------------- */
