@@ -311,6 +311,8 @@ const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
  * TB_SHOW_BYTES: as bytes, with tb_field_data()
  * TB_SHOW_STATE: with tb_task_state()
  * TB_SHOW_SYSCALL, TB_SHOW_SOFTIRQ: as a number that tb_trace_string() has a name for
+ * TB_SHOW_SIGNAL: as a number that tb_signal_name() has a name for
+ * TB_SHOW_SIGNAL_CODE: as a number that tb_signal_code_name() has a name for
  */
 enum tb_show {
 	TB_SHOW_SIGNED = 0,
@@ -323,6 +325,8 @@ enum tb_show {
 	TB_SHOW_STATE,
 	TB_SHOW_SYSCALL,
 	TB_SHOW_SOFTIRQ,
+	TB_SHOW_SIGNAL,
+	TB_SHOW_SIGNAL_CODE,
 };
 
 /**
@@ -963,6 +967,14 @@ const char *tb_syscall_name(uint64_t nr);
 
 /** tb_softirq_name - "TIMER", ...; NULL if unknown */
 const char *tb_softirq_name(uint64_t vector);
+
+/** tb_signal_name - "SIGCHLD", or "SIGRTMIN+2" with the kernel's SIGRTMIN, 32; NULL if unknown
+ * @spare: room for a name that the function makes */
+const char *tb_signal_name(int64_t number, char spare[24]);
+
+/** tb_signal_code_name - "SI_USER", "CLD_EXITED", ... of @code, the si_code in @view, whose field
+ *  "sig" is the signal; NULL if unknown */
+const char *tb_signal_code_name(const struct tb_view *view, int64_t code);
 
 /** tb_task_state - sched_switch's prev_state as "S", "D", "R+"; returns @buffer, @size >= 24 */
 const char *tb_task_state(uint64_t state, char *buffer, size_t size);

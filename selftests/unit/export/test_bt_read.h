@@ -230,7 +230,8 @@ static void put_field(struct out *out, const bt_field *field,
 		put(out, "%s", is_enumeration(field) && *label_of(field) ?
 		    label_of(field) :
 		    tb_task_state(number_of(field), state, sizeof(state)));
-	} else if (as->show == TB_SHOW_SYSCALL || as->show == TB_SHOW_SOFTIRQ) {
+	} else if (as->show == TB_SHOW_SYSCALL || as->show == TB_SHOW_SOFTIRQ ||
+		   as->show == TB_SHOW_SIGNAL) {
 		put(out, "%" PRId64, (int64_t)number_of(field));
 		if (is_enumeration(field) && *label_of(field))
 			put(out, "(%s)", label_of(field));

@@ -215,6 +215,33 @@ static void symbolic(void)
 	forget(&reading);
 }
 
+/* Signals have names, and a number that is no signal has none */
+static void signals(void)
+{
+	static const struct fx_field fields[] = {
+		{ "sig", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "errno", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+	static const int32_t values[][2] = { { 17, 17 }, { 64, 64 }, { 65, 65 }, { -1, -1 } };
+	struct reading reading = { 0 };
+	struct fx fx;
+	size_t i;
+
+	fx_init(&fx, 12, 0);
+	fx_describe(&fx, 200, 0, "signal", "signal_generate", fields, 2);
+	fx_open(&fx, 0, 1000, 1, NULL);
+	for (i = 0; i < 4; i++)
+		fx_composite(&fx, 0, 200, 1010 + i, 1, values[i], sizeof(values[i]));
+	fx_close(&fx, 0);
+	save_fx(&fx);
+	both(file, &reading);
+	CHECK(strstr(reading.text, "sig=17(SIGCHLD) errno=17\n"));
+	CHECK(strstr(reading.text, "sig=64(SIGRTMIN+32) errno=64\n"));
+	CHECK(strstr(reading.text, "sig=65() errno=65\n"));
+	CHECK(strstr(reading.text, "sig=-1() errno=-1\n"));
+	forget(&reading);
+}
+
 /* Bit fields of every width keep their values; Babeltrace itself cannot write some widths */
 static void bit_fields(void)
 {
@@ -760,6 +787,7 @@ static const struct test tests[] = {
 	{ "source and CTF agree with libtracebuf, event by event", compared_events },
 	{ "stacks and counters, of some events of a kind", stacks_and_counters },
 	{ "values with names in print formats", symbolic },
+	{ "names of signals", signals },
 	{ "bit fields of all sizes", bit_fields },
 	{ "field names that CTF cannot have", hostile_names },
 	{ "losses have their counts and their times", losses },

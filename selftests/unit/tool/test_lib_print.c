@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include "test_lib_run.h"
 
-enum { EV_RICH = 100, EV_ENTER = 102, EV_EXIT = 104, EV_ODD = 106 };
+enum { EV_RICH = 100, EV_ENTER = 102, EV_EXIT = 104, EV_ODD = 106, EV_SIGNAL = 108 };
 
 struct rich {
 	uint32_t flags;
@@ -243,6 +243,9 @@ static void arguments(void)
 		  "mmap (addr=0, len=4096, prot=PROT_READ|PROT_WRITE, "
 		  "flags=MAP_PRIVATE|MAP_ANONYMOUS, fd=-1, off=0)" },
 		{ 62, { 1, 9 }, NULL, NULL, 2, "kill (pid=1, sig=SIGKILL)" },
+		{ 62, { 1, 0 }, NULL, NULL, 2, "kill (pid=1, sig=0)" },
+		{ 62, { 1, 34 }, NULL, NULL, 2, "kill (pid=1, sig=SIGRTMIN+2)" },
+		{ 62, { 1, 65 }, NULL, NULL, 2, "kill (pid=1, sig=65)" },
 		{ 202, { 0x10, 128, 1, 0, 0, 0 }, NULL, NULL, 6,
 		  "futex (uaddr=0x10, op=FUTEX_WAIT|FUTEX_PRIVATE_FLAG, val=1, utime=NULL, "
 		  "uaddr2=NULL, val3=0)" },
@@ -292,6 +295,92 @@ static void arguments(void)
 	CHECK_NUMBER(run_on("export", "-q --format jsonl -o -"), 0);
 	CHECK_HAS("\"args\":[\"0x3\",\"0x7f00\",\"0xa\"],\"path\":null");
 	CHECK_HAS("\"path2\":\"new\"");
+}
+
+/* Signals and their codes have names, in the kernel's text, as fields, and as JSON */
+static void signals(void)
+{
+	static const struct fx_field fields[] = {
+		{ "sig", "int", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "errno", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "code", "int", 8, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "comm", "char", 12, 16, 16, TB_FIELD_ARRAY | TB_FIELD_STRING, 0, 0 },
+	};
+	static const struct {
+		int32_t sig, code;
+		const char *sig_name, *code_name;
+	} cases[] = {
+		{ 1, 0, "SIGHUP", "SI_USER" }, { 9, 128, "SIGKILL", "SI_KERNEL" },
+		{ 11, 1, "SIGSEGV", "SEGV_MAPERR" }, { 7, 2, "SIGBUS", "BUS_ADRERR" },
+		{ 16, -6, "SIGSTKFLT", "SI_TKILL" }, { 17, 1, "SIGCHLD", "CLD_EXITED" },
+		{ 29, 6, "SIGIO", "POLL_HUP" }, { 31, 2, "SIGSYS", "SYS_USER_DISPATCH" },
+		{ 31, 3, "SIGSYS", NULL }, { 32, -1, "SIGRTMIN", "SI_QUEUE" },
+		{ 33, 1, "SIGRTMIN+1", NULL }, { 64, -7, "SIGRTMIN+32", "SI_DETHREAD" },
+		{ 0, -8, NULL, NULL }, { 65, 11, NULL, NULL }, { -1, 1, NULL, NULL },
+		{ 17, INT32_MIN, "SIGCHLD", NULL },
+	};
+	static const char *const shapes[][3] = {	/* options, with a name, without */
+		{ "print", "%s=%d (%s) ", "%s=%d " },
+		{ "print --fields", "%s=%d(%s) ", "%s=%d " },
+		{ "export -q --format csv -o -", "%s=%d(%s) ", "%s=%d " },
+		{ "print --jsonl", "\"%1$s\":%2$d,\"%1$s_name\":\"%3$s\",", "\"%s\":%d," },
+	};
+	struct { int32_t sig, error, code; char comm[16]; } event = { .error = 4, .comm = "sh" };
+	char sig[64], error[64], code[64], text[256];
+	size_t i, j;
+
+	fx_init(&fx, 12, 1000);
+	fx_describe_print(&fx, EV_SIGNAL, 0, "signal", "signal_generate", fields, 4,
+			  "\"sig=%d errno=%d code=%d comm=%s\", "
+			  "REC->sig, REC->errno, REC->code, REC->comm");
+	/* another event's field of this name */
+	fx_describe_print(&fx, EV_ODD, 0, "other", "odd", fields, 4,
+			  "\"sig=%d errno=%d code=%d comm=%s\", "
+			  "REC->sig, REC->errno, REC->code, REC->comm");
+	begin_events();
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		event.sig = cases[i].sig;
+		event.code = cases[i].code;
+		fx_composite(&fx, 0, EV_SIGNAL, 2001 + i, 100, &event, sizeof(event));
+	}
+	event.sig = 17;
+	event.code = 1;
+	fx_composite(&fx, 0, EV_ODD, 3000, 100, &event, sizeof(event));
+	end();
+	for (j = 0; j < sizeof(shapes) / sizeof(shapes[0]); j++) {
+		const char *const *shape = shapes[j];
+		char *command = strndup(shape[0], strcspn(shape[0], " "));
+
+		CHECK_NUMBER(run_on(command, shape[0] + strlen(command)), 0);
+		free(command);
+		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			snprintf(sig, sizeof(sig), shape[cases[i].sig_name ? 1 : 2], "sig",
+				 cases[i].sig, cases[i].sig_name);
+			snprintf(error, sizeof(error), shape[2], "errno", 4);
+			snprintf(code, sizeof(code), shape[cases[i].code_name ? 1 : 2], "code",
+				 cases[i].code, cases[i].code_name);
+			snprintf(text, sizeof(text), "%s%s%s", sig, error, code);
+			CHECK_HAS(text);
+		}
+		if (j < 2)
+			CHECK_HAS("odd: sig=17 errno=4 code=1 comm=sh\n");
+	}
+	/* numbers stay numbers in tables */
+	snprintf(text, sizeof(text),
+		 "query --csv %s 'SELECT sig, code FROM signal_generate WHERE sig = 11'", file);
+	CHECK_NUMBER(run(text), 0);
+	CHECK_HAS("\n11,1\n");
+	/* an event without a number for the name */
+	fx_init(&fx, 12, 1000);
+	fx_describe_print(&fx, EV_SIGNAL, 0, "signal", "signal_generate", fields, 4,
+			  "\"%d\", REC->sig");
+	begin_events();
+	fx_composite(&fx, 0, EV_SIGNAL, 2001, 100, &event, 4);
+	fx_composite(&fx, 0, EV_SIGNAL, 2002, 100, &event, sizeof(event));
+	end();
+	CHECK_NUMBER(run_on("print", ""), 0);
+	CHECK_HAS("signal_generate: sig=17(SIGCHLD) errno=<truncated> code=<truncated> ");
+	CHECK_HAS("signal_generate: 17\n");
 }
 
 /* C operators that libtraceevent computes wrongly without our help */
@@ -569,6 +658,7 @@ static const struct test tests[] = {
 	{ "print: one event after another", one_after_the_other },
 	{ "print: system calls with their names", system_calls },
 	{ "print: arguments of system calls", arguments },
+	{ "print: signals with their names", signals },
 	{ "print: operators", operators },
 	{ "print: formats that cannot be used", unusable },
 	{ "print: formats with names that the trace lacks", in_part },

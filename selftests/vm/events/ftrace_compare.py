@@ -28,6 +28,8 @@ import sys
 FTRACE = re.compile(r" *(.*)-(\d+) +\[(\d+)\] (\S+) +(\d+)\.(\d+): (\w+): ?(.*)$")
 OURS = re.compile(r" *(.*)-(\d+) \[(\d+)\] (..) (\d+)\.(\d+): (\w+):(\w+): (.*)$")
 MARK = re.compile(r"sig=34 errno=([12]) ")
+# "tracebuf print" adds names to the numbers of signals and their codes
+SIGNAL_NAME = re.compile(r"^(sig=-?\d+)(?: \([A-Z0-9+]+\))?( errno=-?\d+ code=-?\d+)(?: \(\w+\))? ")
 # how many levels of interrupts may interrupt one another; b: softirqs disabled, no interrupt
 DEPTH = {".": 0, "b": 0, "s": 1, "h": 2, "H": 2, "Z": 3, "z": 3}
 # An event is missing if so many others come before it. Those of deeper interrupts do not count,
@@ -129,6 +131,8 @@ def read_ours(name):
         if match:
             _, tid, on, context, s, ns, system, event, text = match.groups()
             ns = int(s) * 10**9 + int(ns)
+            if system == "signal":
+                text = SIGNAL_NAME.sub(r"\1\2 ", text)
             if system != "tracebuf":
                 events.setdefault(int(on), []).append(
                     Event(event, text, tid, DEPTH[context[0]], context[1], ns, system))

@@ -106,8 +106,8 @@ mark()
 
 # Marks are signals: 1 the module has gone, 2 it will come, 3 it has come, 4 it will go
 cat >phases.awk <<'AWK'
-match($0, /signal_generate: sig=34 errno=[1-4] /) {
-	mark = substr($0, RSTART + 30, 1)
+match($0, /signal_generate: sig=34 \(SIGRTMIN\+2\) errno=[1-4] /) {
+	mark = substr($0, RSTART + RLENGTH - 2, 1)
 	if (phase == 3 && mark == 4) {
 		if (!while_there)
 			wrong = "round " (times + 1) ": nothing was recorded of what had come back"

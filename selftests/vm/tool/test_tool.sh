@@ -56,7 +56,7 @@ print_kernel()
 	status 0 tracebuf print wide.tbuf || return
 	lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_enter: NR 600 \((0x)?[0-9a-f]+, (0x)?[0-9a-f]+, .*\)$' said &&
 		lines $n 'workload-[0-9]+ +\[000\].*raw_syscalls:sys_exit: NR 600 = -38 \(ENOSYS\)$' said &&
-		says "sys_exit: NR $(call_number execve) execve = 0\$" && says 'signal_generate: sig=34 errno=0 code=-\{0,1\}[0-9]* comm=workload pid=[0-9]* grp=[01] res=[0-9]$' &&
+		says "sys_exit: NR $(call_number execve) execve = 0\$" && says 'signal_generate: sig=34 (SIGRTMIN+2) errno=0 code=-1 (SI_QUEUE) comm=workload pid=[0-9]* grp=[01] res=[0-9]$' &&
 		numbered said
 }
 
@@ -438,8 +438,8 @@ flight_recorder()
 	"$work" 2000
 	status 0 tracebuf save -s -o flight.tbuf && status 0 tracebuf verify flight.tbuf || return
 	# the last event is there, the first is not
-	status 0 tracebuf print flight.tbuf && lines 1 'sig=34 errno=1999 ' said &&
-		lines 0 'sig=34 errno=0 ' said
+	status 0 tracebuf print flight.tbuf && lines 1 'sig=34 \(SIGRTMIN\+2\) errno=1999 ' said &&
+		lines 0 'sig=34 \(SIGRTMIN\+2\) errno=0 ' said
 }
 
 oneshot()
@@ -449,8 +449,8 @@ oneshot()
 		says " lost" || return
 	status 0 tracebuf status && says "oneshot, policy drop" && says "^full *[12] of" || return
 	status 0 tracebuf verify oneshot.tbuf && says exact && says "after its last block: 0 overwritten, [1-9]" || return
-	status 0 tracebuf print oneshot.tbuf && lines 1 'sig=34 errno=0 ' said &&
-		lines 0 "sig=34 errno=$((n - 1)) " said && says "LOST .* dropped" || return
+	status 0 tracebuf print oneshot.tbuf && lines 1 'sig=34 \(SIGRTMIN\+2\) errno=0 ' said &&
+		lines 0 "sig=34 \(SIGRTMIN\+2\) errno=$((n - 1)) " said && says "LOST .* dropped" || return
 	# the loss lasts until the end of the recording
 	awk '/LOST .* dropped/ && $(NF - 1) > $(NF - 3) { found = 1 } END { exit !found }' said
 }
@@ -474,11 +474,11 @@ snapshot()
 	"$work" 2000
 	status 0 tracebuf snapshot -o one.tbuf && running && status 0 tracebuf verify one.tbuf &&
 		says "exact when the snapshot began" || return
-	status 0 tracebuf print one.tbuf && lines 1 'sig=34 errno=1999 ' said &&
-		lines 0 'sig=34 errno=0 ' said || return
+	status 0 tracebuf print one.tbuf && lines 1 'sig=34 \(SIGRTMIN\+2\) errno=1999 ' said &&
+		lines 0 'sig=34 \(SIGRTMIN\+2\) errno=0 ' said || return
 	# the events stay in the rings; standard output, and names that the tool chooses
 	tracebuf snapshot -o - >two.tbuf 2>said || return
-	status 0 tracebuf print two.tbuf && lines 1 'sig=34 errno=1999 ' said || return
+	status 0 tracebuf print two.tbuf && lines 1 'sig=34 \(SIGRTMIN\+2\) errno=1999 ' said || return
 	rm -f snapshot-*.tbuf
 	status 0 tracebuf snapshot && status 0 tracebuf snapshot || return
 	for f in snapshot-*.tbuf; do
@@ -505,7 +505,7 @@ snapshot_at_full_rate()
 	code=0
 	for i in 1 2; do
 		status 0 tracebuf snapshot -o fast.tbuf && status 0 tracebuf verify fast.tbuf && says snapshot &&
-			status 0 tracebuf print fast.tbuf && grep -q 'sig=34 errno=' said || code=1
+			status 0 tracebuf print fast.tbuf && grep -q 'sig=34 (SIGRTMIN+2) errno=' said || code=1
 	done
 	kill $pid
 	wait $pid
@@ -526,7 +526,7 @@ snapshot_while_recording()
 	wait $pid
 	cat said
 	says snapshot- && status 0 tracebuf verify usr1.tbuf && says exact || return
-	status 0 tracebuf print snapshot-*.tbuf && lines 1 'sig=34 errno=1999 ' said
+	status 0 tracebuf print snapshot-*.tbuf && lines 1 'sig=34 \(SIGRTMIN\+2\) errno=1999 ' said
 }
 
 arm()

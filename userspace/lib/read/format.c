@@ -84,6 +84,12 @@ static uint8_t field_show(const struct tb_format *format,
 		return TB_SHOW_SOFTIRQ;
 	if (field->flags & TB_FIELD_HEX || strchr(field->type, '*'))
 		return TB_SHOW_HEX;
+	if (field->flags & TB_FIELD_SIGNED && !strcmp(format->system, "signal")) {
+		if (!strcmp(field->name, "sig"))
+			return TB_SHOW_SIGNAL;
+		if (!strcmp(field->name, "code"))
+			return TB_SHOW_SIGNAL_CODE;
+	}
 	if (field->flags & TB_FIELD_SIGNED)
 		return TB_SHOW_SIGNED;
 	return field->width == sizeof(uint64_t) && is_function_field(format->print, field->name) ?

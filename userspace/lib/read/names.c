@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names of numbers: system calls, softirqs, task states, enums of the ABI.
+ * Names of numbers: system calls, softirqs, signals, task states, enums of the ABI.
  */
+#include <signal.h>
 #include <stdio.h>
 #include "internal.h"
 
@@ -37,6 +38,66 @@ const char *tb_softirq_name(uint64_t vector)
 	};
 
 	return vector < sizeof(names) / sizeof(names[0]) ? names[vector] : NULL;
+}
+
+/* Numbers of x86, arm64 and most other architectures */
+const char *tb_signal_name(int64_t number, char spare[24])
+{
+	static const char *const names[] = {
+		NULL, "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS",
+		"SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM",
+		"SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN",
+		"SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH",
+		"SIGIO", "SIGPWR", "SIGSYS", "SIGRTMIN",
+	};
+	enum { FIRST = 32, LAST = 64 };		/* real-time signals of the kernel */
+
+	if (number >= 0 && number <= FIRST)
+		return names[number];
+	if (number < 0 || number > LAST)
+		return NULL;
+	snprintf(spare, 24, "SIGRTMIN+%d", (int)number - FIRST);
+	return spare;
+}
+
+const char *tb_signal_code_name(const struct tb_view *view, int64_t code)
+{
+	/* by code: those of any signal, from 0 down, and those of one signal, from 1 up */
+	static const char *const any[] = {
+		"SI_USER", "SI_QUEUE", "SI_TIMER", "SI_MESGQ", "SI_ASYNCIO", "SI_SIGIO",
+		"SI_TKILL", "SI_DETHREAD",
+	};
+	enum { MOST = 10 };
+	static const char *const own[][MOST] = {
+		[SIGILL] = { "ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP", "ILL_PRVOPC",
+			     "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK" },
+		[SIGTRAP] = { "TRAP_BRKPT", "TRAP_TRACE", "TRAP_BRANCH", "TRAP_HWBKPT",
+			      "TRAP_UNK", "TRAP_PERF" },
+		[SIGBUS] = { "BUS_ADRALN", "BUS_ADRERR", "BUS_OBJERR", "BUS_MCEERR_AR",
+			     "BUS_MCEERR_AO" },
+		[SIGFPE] = { "FPE_INTDIV", "FPE_INTOVF", "FPE_FLTDIV", "FPE_FLTOVF", "FPE_FLTUND",
+			     "FPE_FLTRES", "FPE_FLTINV", "FPE_FLTSUB" },
+		[SIGSEGV] = { "SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR",
+			      "SEGV_ACCADI", "SEGV_ADIDERR", "SEGV_ADIPERR", "SEGV_MTEAERR",
+			      "SEGV_MTESERR", "SEGV_CPERR" },
+		[SIGCHLD] = { "CLD_EXITED", "CLD_KILLED", "CLD_DUMPED", "CLD_TRAPPED",
+			      "CLD_STOPPED", "CLD_CONTINUED" },
+		[SIGIO] = { "POLL_IN", "POLL_OUT", "POLL_MSG", "POLL_ERR", "POLL_PRI",
+			    "POLL_HUP" },
+		[SIGSYS] = { "SYS_SECCOMP", "SYS_USER_DISPATCH" },
+	};
+	const struct tb_format_field *field;
+	int64_t number;
+
+	if (code == 0x80)
+		return "SI_KERNEL";
+	if (code <= 0)
+		return code > -(int64_t)(sizeof(any) / sizeof(any[0])) ? any[-code] : NULL;
+	field = view->format ? tb_format_field(view->format, "sig") : NULL;
+	if (code > MOST || !field || tb_field_s64(view, field, &number) || number < 0 ||
+	    number >= (int64_t)(sizeof(own) / sizeof(own[0])))
+		return NULL;
+	return own[number][code - 1];
 }
 
 /* Letters of TASK_REPORT bits, and "+" if preempted, as the kernel's format of sched_switch */

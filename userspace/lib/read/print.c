@@ -163,7 +163,7 @@ static int put_number(struct tb_text *writer, const struct tb_trace *trace,
 		      const struct tb_view *view,
 		      const struct tb_format_field *field)
 {
-	char state[24];
+	char spare[24];
 	uint64_t value;
 	int result = tb_field_u64(view, field, &value);
 
@@ -175,7 +175,7 @@ static int put_number(struct tb_text *writer, const struct tb_trace *trace,
 		put_function(writer, trace, value);
 		break;
 	case TB_SHOW_STATE:
-		put_text(writer, tb_task_state(value, state, sizeof(state)));
+		put_text(writer, tb_task_state(value, spare, sizeof(spare)));
 		break;
 	case TB_SHOW_SYSCALL:
 		put_named(writer, (int64_t)value, value > UINT32_MAX ? NULL :
@@ -186,6 +186,12 @@ static int put_number(struct tb_text *writer, const struct tb_trace *trace,
 		put_named(writer, (int64_t)value, value > UINT32_MAX ? NULL :
 			  tb_trace_string(trace, TB_STRING_SOFTIRQ,
 					  (uint32_t)value));
+		break;
+	case TB_SHOW_SIGNAL:
+		put_named(writer, (int64_t)value, tb_signal_name((int64_t)value, spare));
+		break;
+	case TB_SHOW_SIGNAL_CODE:
+		put_named(writer, (int64_t)value, tb_signal_code_name(view, (int64_t)value));
 		break;
 	case TB_SHOW_SIGNED:
 		put_signed(writer, (int64_t)value);

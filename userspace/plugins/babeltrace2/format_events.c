@@ -134,12 +134,16 @@ static size_t collect_labels(const struct tb_trace *trace,
 			TB_STRING_SOFTIRQ;
 	size_t count = 0, i;
 	const char *name;
+	char spare[24];
 
 	switch (field->show) {
 	case TB_SHOW_SYSCALL:
 	case TB_SHOW_SOFTIRQ:
+	case TB_SHOW_SIGNAL:
 		for (i = 0; i < NUMBERS_MAX && count < LABELS_MAX; i++) {
-			name = tb_trace_string(trace, kind, (uint32_t)i);
+			name = field->show == TB_SHOW_SIGNAL ?
+			       tb_signal_name((int64_t)i, spare) :
+			       tb_trace_string(trace, kind, (uint32_t)i);
 			if (!name || !*name)
 				continue;
 			labels[count].value = (int64_t)i;

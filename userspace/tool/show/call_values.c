@@ -167,9 +167,10 @@ static int put_flags(const char *first, const struct named *named, uint64_t valu
 
 static int put_signal(uint64_t value, char *buffer, size_t size)
 {
-	const char *name = value < 64 ? sigabbrev_np((int)value) : NULL;
+	char spare[24];
+	const char *name = tb_signal_name((int64_t)value, spare);
 
-	return name ? snprintf(buffer, size, "SIG%s", name) :
+	return name ? snprintf(buffer, size, "%s", name) :
 	       snprintf(buffer, size, "%" PRId32, (int32_t)value);
 }
 

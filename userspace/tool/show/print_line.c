@@ -2,6 +2,7 @@
 /*
  * An event as a line of 'tracebuf print'.
  */
+#include <inttypes.h>
 #include <string.h>
 #include "call.h"
 #include "out.h"
@@ -93,6 +94,48 @@ static char *add_time(char *at, const struct print_line *print,
 	return add_decimal(at, ns % 1000000000, 9);
 }
 
+/*
+ * Add names to the numbers that begin the kernel's text of an event: "sig=17 (SIGCHLD) errno=0
+ * code=1 (CLD_EXITED) ...".  @length: of the text, as snprintf() returns it.  Returns the new
+ * length.
+ */
+static int add_signal_names(const struct tb_view *view, char *buffer, size_t size, int length)
+{
+	static const char *const names[] = { "sig", "errno", "code" };
+	char plain[96], named[160], spare[24];
+	size_t old = 0, new = 0, i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct tb_format_field *field = tb_format_field(view->format, names[i]);
+		const char *name = NULL;
+		int64_t number;
+
+		if (!field || tb_field_s64(view, field, &number))
+			return length;
+		if (field->show == TB_SHOW_SIGNAL)
+			name = tb_signal_name(number, spare);
+		else if (field->show == TB_SHOW_SIGNAL_CODE)
+			name = tb_signal_code_name(view, number);
+		old += (size_t)snprintf(plain + old, sizeof(plain) - old, "%s=%" PRId64 " ",
+					names[i], number);
+		new += (size_t)snprintf(named + new, sizeof(named) - new,
+					name ? "%s=%" PRId64 " (%s) " : "%s=%" PRId64 " ",
+					names[i], number, name);
+	}
+	if (strncmp(buffer, plain, old) || (size_t)length + new - old >= size)
+		return length;
+	memmove(buffer + new, buffer + old, (size_t)length + 1 - old);
+	memcpy(buffer, named, new);
+	return length + (int)(new - old);
+}
+
+/* True if the event has a number of a signal */
+static bool has_signal(const struct tb_view *view)
+{
+	return view->format && view->format->nr_fields &&
+	       view->format->fields[0].show == TB_SHOW_SIGNAL;
+}
+
 /* Write the contents of an event, like snprintf() */
 static int put_text(const struct print_line *print, const struct tb_view *view,
 		    char *buffer, size_t size)
@@ -103,6 +146,8 @@ static int put_text(const struct print_line *print, const struct tb_view *view,
 		length = call_print(print->trace, view, buffer, size);
 	if (length < 0 && print->formats)
 		length = print_format_event(print->formats, view, buffer, size);
+	if (length >= 0 && has_signal(view))
+		length = add_signal_names(view, buffer, size, length);
 	return length >= 0 ? length : tb_view_print(print->trace, view, buffer, size);
 }
 

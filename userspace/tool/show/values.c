@@ -68,6 +68,14 @@ void value_of(const struct tb_trace *trace, const struct tb_view *view,
 						(uint32_t)value->number);
 		value->kind = VALUE_SIGNED;
 		return;
+	case TB_SHOW_SIGNAL:
+		value->meaning = tb_signal_name((int64_t)value->number, value->text);
+		value->kind = VALUE_SIGNED;
+		return;
+	case TB_SHOW_SIGNAL_CODE:
+		value->meaning = tb_signal_code_name(view, (int64_t)value->number);
+		value->kind = VALUE_SIGNED;
+		return;
 	case TB_SHOW_HEX:
 		value->kind = VALUE_HEX;
 		name_function(trace, value);
