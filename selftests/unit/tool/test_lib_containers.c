@@ -144,9 +144,59 @@ static void long_names(void)
 	fx_free(&fx);
 }
 
+/* query has columns of the cgroup, also beside many fields and fields of the same names */
+static void columns(void)
+{
+	enum { ODD = 200, FIELDS = 70 };
+	static struct fx_field fields[FIELDS];
+	static char names[FIELDS][16];
+	uint32_t values[FIELDS] = { 11, 22 };
+	struct fx_ring notes = { 0 };
+	struct fx fx;
+	unsigned int i;
+
+	for (i = 0; i < FIELDS; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%u", i);
+		fields[i] = (struct fx_field){ names[i], "u32", (uint16_t)(4 * i), 4, 0, 0, 0, 0 };
+	}
+	strcpy(names[0], "_container");
+	strcpy(names[1], "_CGroup");
+	fx_init(&fx, 14, 1000);
+	fx_describe(&fx, ODD, 0, "test", "odd", fields, FIELDS);
+	add_thread(&fx, 100, 7, "nginx");
+	add_thread(&fx, 300, 8, "sshd");
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 0, NULL);
+	fx_composite(&fx, 0, ODD, 2000, 100, values, sizeof(values));
+	fx_composite(&fx, 0, ODD, 2001, 300, values, sizeof(values));
+	fx_composite(&fx, 0, ODD, 2002, 400, values, sizeof(values));
+	fx_close(&fx, 0);
+	add_note(&fx, &notes, TB_STRING_CGROUP, 7, "/docker/0123456789abcdef0123456789abcdef"
+		 "0123456789abcdef0123456789abcdef");
+	add_note(&fx, &notes, TB_STRING_CONTAINER, 7, "web");
+	add_note(&fx, &notes, TB_STRING_CGROUP, 8, "/system.slice/ssh.service");
+	fx_end(&fx, &notes);
+	save(fx.data, fx.size);
+	CHECK_NUMBER(run_on("query", "--csv --no-header \"SELECT _tid, _container, _cgroup, "
+			    "_container_2, _CGroup_2 FROM odd\" -i"), 0);
+	CHECK_HAS("100,web,/docker/0123456789abcdef0123456789abcdef"
+		  "0123456789abcdef0123456789abcdef,11,22\n"
+		  "300,,/system.slice/ssh.service,11,22\n400,,,11,22\n");
+	CHECK_NUMBER(run_on("query", "--csv --no-header \"SELECT _tid FROM odd "
+			    "WHERE _container = 'web'\" -i"), 0);
+	CHECK_HAS("100\n");
+	CHECK_NUMBER((unsigned int)lines(), 1);
+	CHECK_NUMBER(run_on("query", "--csv --no-header \"SELECT _container_2, event FROM odd "
+			    "JOIN events USING (_time, _container)\" -i"), 0);
+	CHECK_HAS("11,odd\n");
+	CHECK_NUMBER((unsigned int)lines(), 1);
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
 	{ "CPU time by container", containers },
 	{ "containers with long names", long_names },
+	{ "the cgroup and the container of an event's thread", columns },
 };
 
 TEST_MAIN(tests)

@@ -105,6 +105,35 @@ else
 	skip "20000 events: the same answers as the database has" "no test_export"
 fi
 
+# ---- cgroups ----
+
+# threads 1000, 1003, ... are of a service, 1001, ... of a container, 1002, ... of an unknown cgroup
+"$REPORT_TRACE" ended ended.tbuf 30
+service=/system.slice/one.service
+answers "1000,$service,
+1001,/system.slice/docker-$(printf 0123456789abcdef%.0s 1 2 3 4).scope,0123456789ab
+1002,," ended.tbuf "SELECT DISTINCT _tid, _cgroup, _container FROM sched_switch
+		WHERE _tid BETWEEN 1000 AND 1002 ORDER BY _tid" &&
+	answers "$(query --csv --no-header ended.tbuf "SELECT count(*) FROM events WHERE (_tid - 1000) % 3 = 0
+		AND _tid >= 1000"; cat out)" ended.tbuf "SELECT count(*) FROM events WHERE _cgroup = '$service'"
+result $? "the cgroup and the container of an event's thread"
+answers "$(query --csv --no-header ended.tbuf "WITH s AS MATERIALIZED (SELECT _container FROM sched_switch)
+		SELECT count(*) FROM s AS a JOIN s AS b ON a._container = b._container"; cat out)" \
+	ended.tbuf "SELECT count(*) FROM sched_switch AS a JOIN sched_switch AS b ON a._container = b._container" &&
+	[ "$(cat out)" -gt 100 ]
+result $? "a join of containers, with an index"
+# columns that a statement does not name are not read
+reads()
+{
+	"$TRACEBUF" query -v ended.tbuf "SELECT $1 FROM sched_switch WHERE _time >= 20000000" 2>&1 >out |
+		sed -n 's/.*blocks \([0-9]*\) .*/\1/p'
+}
+query --csv ended.tbuf "SELECT * FROM sched_switch LIMIT 0" && ! grep -q _cgroup out &&
+	[ "$(reads next_pid)" -lt "$(reads _cgroup)" ] &&
+	[ "$(reads next_pid)" -lt "$(reads "next_pid, _container")" ] &&
+	query --schema ended.tbuf sched_switch && grep -q ', _cgroup TEXT, _container TEXT)$' out
+result $? "they are hidden, and cost nothing if they are not selected"
+
 # ---- what options select ----
 
 # tables of events: the rows of a database that export makes with the same options

@@ -283,7 +283,7 @@ static void range_choice(struct query_table *table, struct query_range *range,
 	range->narrows = true;
 }
 
-/* True if @columns has a column with pid or name of a thread */
+/* True if @columns has a column with pid, name or cgroup of a thread */
 static bool uses_thread_names(const struct query_table *table, uint64_t columns)
 {
 	static const uint64_t names[] = {
@@ -295,6 +295,9 @@ static bool uses_thread_names(const struct query_table *table, uint64_t columns)
 		[QUERY_REQUESTS] = 1 << 4 | 1 << 6,
 	};
 
+	if (table->cgroup >= 0 &&
+	    columns & (query_column_bit(table->cgroup) | query_column_bit(table->cgroup + 1)))
+		return true;
 	return columns & names[table->kind];
 }
 

@@ -41,12 +41,19 @@ struct query_store;
 
 #define QUERY_NO_KEY (-2)
 
+/* The bit of a column, as sqlite3_index_info.colUsed has it: the last bit is of all others */
+static inline uint64_t query_column_bit(int column)
+{
+	return 1ull << (column < 63 ? column : 63);
+}
+
 /**
  * struct query_table - a table that is read from the trace
  * @columns: the columns in its CREATE TABLE
  * @formats: by index of the format: true if the table has its events
  * @time, @cpu, @choose: columns, conditions on which narrow a scan down; -1: none.  @choose: "kind"
  *	of slices, "event" of events
+ * @cgroup: the first of two hidden columns, the cgroup and the container of the thread; -1: none
  * @all: it also has rows that are not selected, and a last column @chosen: true if selected
  * @chosen: number of that column
  * @stores: stored rows
@@ -57,7 +64,7 @@ struct query_table {
 	const char *name, *columns;
 	enum query_kind kind;
 	unsigned char *formats;
-	int time, cpu, choose;
+	int time, cpu, choose, cgroup;
 	bool all;
 	int chosen;
 	struct query_store *stores;
@@ -129,6 +136,9 @@ int query_missing(struct query *query);
 
 /* Add to the figures what @cursor has read, and note damage and uncommitted events */
 void query_passed(struct query *query, const struct tb_cursor *cursor);
+
+/* db_select_all() with the hidden columns, which are the last ones */
+int query_select_all(struct query *query, const char *name, sqlite3_stmt **statement);
 
 /* Show all tables, or only the one called @name; false: there is none of that name */
 bool query_schema(struct query *query, const char *name);

@@ -411,7 +411,9 @@ static void event_cell(struct query_scan *scan, int column,
 	struct db *db = scan->table->query->db;
 	const struct tb_view *view = &scan->view;
 
-	if (scan->table->kind == QUERY_EVENT)
+	if (column >= scan->table->cgroup)
+		db_cgroup_cell(db, view, column > scan->table->cgroup, cell);
+	else if (scan->table->kind == QUERY_EVENT)
 		db_event_cell(db, view, column, cell);
 	else if (column < DB_COMMON_COLUMNS)
 		db_common_cell(db, view, column, cell);

@@ -263,7 +263,7 @@ static int add_table(struct query *query, const char *name, char *columns,
 	table->name = name;
 	table->columns = columns;
 	table->kind = kind;
-	table->cpu = table->choose = -1;
+	table->cpu = table->choose = table->cgroup = -1;
 	table->asked = QUERY_NO_KEY;
 	table->formats = calloc(tb_trace_formats(query->trace) + 1, 1);
 	if (!columns || !table->formats)
@@ -272,6 +272,22 @@ static int add_table(struct query *query, const char *name, char *columns,
 		table->formats[i] = !event ||
 				    db_table_of(query->db->events, format) == event;
 	return query_table_register(table) ? -ENOMEM : 0;
+}
+
+/* Add the table of @event, or of all; @count: number of @columns, which this frees */
+static int add_events(struct query *query, const char *name, char *columns, size_t count,
+		      const struct db_event_table *event)
+{
+	struct query_table *table = &query->tables[query->nr_tables];
+	char *all = columns ? sqlite3_mprintf("%s, " DB_CGROUP_NAME " TEXT HIDDEN, "
+					      DB_CONTAINER_NAME " TEXT HIDDEN", columns) : NULL;
+
+	sqlite3_free(columns);
+	if (add_table(query, name, all, event ? QUERY_EVENT : QUERY_EVENTS, event))
+		return -ENOMEM;
+	table->cpu = DB_CPU;
+	table->cgroup = (int)count;
+	return 0;
 }
 
 /* A table of all slices, selected or not: questions need what else ran on a CPU */
@@ -308,17 +324,14 @@ static int add_tables(struct query *query)
 		query->tables[i].choose = lasting[i].choose;
 		query->tables[i].time = lasting[i].kind == QUERY_SLICES;
 	}
-	if (add_table(query, DB_EVENTS_NAME, sqlite3_mprintf("%s", DB_EVENTS_COLUMNS),
-		      QUERY_EVENTS, NULL))
+	if (add_events(query, DB_EVENTS_NAME, sqlite3_mprintf("%s", DB_EVENTS_COLUMNS),
+		       DB_COMMON_COLUMNS + 1, NULL))
 		return -ENOMEM;
-	query->tables[i].cpu = DB_CPU;
 	query->tables[i].choose = DB_COMMON_COLUMNS;
-	for (i = 0; (event = db_event_table(query->db->events, i)); i++) {
-		if (add_table(query, event->name, db_event_columns(event),
-			      QUERY_EVENT, event))
+	for (i = 0; (event = db_event_table(query->db->events, i)); i++)
+		if (add_events(query, event->name, db_event_columns(event), event->nr_columns,
+			       event))
 			return -ENOMEM;
-		query->tables[query->nr_tables - 1].cpu = DB_CPU;
-	}
 	if (query_why_register(query))
 		return -ENOMEM;
 	return add_all_slices(query);
@@ -378,6 +391,26 @@ void query_close(struct query *query)
 
 /* ---- showing ---- */
 
+int query_select_all(struct query *query, const char *name, sqlite3_stmt **statement)
+{
+	char *sql;
+	int result;
+	size_t i;
+
+	for (i = 0; i < query->nr_tables; i++)
+		if (!strcasecmp(query->tables[i].name, name) && query->tables[i].cgroup >= 0)
+			break;
+	if (i == query->nr_tables)
+		return db_select_all(query->db->sqlite, name, statement);
+	sql = sqlite3_mprintf("SELECT *, " DB_CGROUP_NAME ", " DB_CONTAINER_NAME " FROM \"%w\"",
+			      name);
+	*statement = NULL;
+	result = sql ? sqlite3_prepare_v2(query->db->sqlite, sql, -1, statement, NULL) :
+		       SQLITE_NOMEM;
+	sqlite3_free(sql);
+	return result;
+}
+
 static void each_column(struct query *query, const char *table,
 			void (*each)(void *context, const char *name),
 			void *context)
@@ -385,7 +418,7 @@ static void each_column(struct query *query, const char *table,
 	sqlite3_stmt *statement;
 	int i;
 
-	db_select_all(query->db->sqlite, table, &statement);
+	query_select_all(query, table, &statement);
 	for (i = 0; i < sqlite3_column_count(statement); i++)
 		each(context, sqlite3_column_name(statement, i));
 	sqlite3_finalize(statement);
@@ -432,7 +465,7 @@ static void show_table(void *context, const char *name)
 		return;
 	shown->found = true;
 	printf("%s (", name);
-	db_select_all(shown->query->db->sqlite, name, &statement);
+	query_select_all(shown->query, name, &statement);
 	for (i = 0; i < sqlite3_column_count(statement); i++) {
 		type = sqlite3_column_decltype(statement, i);
 		printf("%s%s%s%s", i ? ", " : "", sqlite3_column_name(statement, i),

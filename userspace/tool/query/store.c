@@ -24,7 +24,7 @@ struct query_store {
 
 static bool is_used(uint64_t columns, int column)
 {
-	return columns >> (column < 63 ? column : 63) & 1;
+	return columns & query_column_bit(column);
 }
 
 static int run(struct query *query, char *sql)
@@ -63,7 +63,7 @@ static int create(struct query_table *table, struct query_store *store,
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 	sqlite3_stmt *statement;
-	int result = db_select_all(table->query->db->sqlite, table->name, &statement), i;
+	int result = query_select_all(table->query, table->name, &statement), i;
 	char name[16];
 
 	snprintf(name, sizeof(name), "k%u", store->number);
@@ -191,7 +191,7 @@ int query_store_find(struct query_table *table, const struct query_plan *plan,
 	int result;
 
 	if (column >= 0)
-		columns |= 1ull << (column < 63 ? column : 63);
+		columns |= query_column_bit(column);
 	columns |= 1ull << table->time;
 	result = store_for(table, columns, column, &store);
 	if (result)

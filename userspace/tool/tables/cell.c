@@ -167,6 +167,16 @@ void db_common_cell(struct db *db, const struct tb_view *view, int column,
 	}
 }
 
+void db_cgroup_cell(struct db *db, const struct tb_view *view, bool container,
+		    const struct db_cell *cell)
+{
+	uint32_t cgroup = view->task ? view->task->cgroup : 0;
+
+	cell_copy_string(db, cell, container ?
+			 cgroup_container(db->trace, cgroup, db->container) :
+			 cgroup_path(db->trace, cgroup));
+}
+
 void db_common(struct db *db, sqlite3_stmt *statement, const struct tb_view *view)
 {
 	struct db_cell cell = { .statement = statement };

@@ -112,6 +112,7 @@ static char *table_name(const struct db_events *events,
 	return clean_name(name);
 }
 
+/* True if a column has this name, or query needs it for a column */
 static bool has_column(const struct db_event_table *table, const char *name)
 {
 	size_t i;
@@ -119,7 +120,7 @@ static bool has_column(const struct db_event_table *table, const char *name)
 	for (i = 0; i < table->nr_columns; i++)
 		if (!strcasecmp(table->columns[i].name, name))
 			return true;
-	return false;
+	return !strcasecmp(name, DB_CGROUP_NAME) || !strcasecmp(name, DB_CONTAINER_NAME);
 }
 
 /* The caller frees the name, which is unique also without regard to case, as SQLite needs it */

@@ -23,6 +23,7 @@
 #include "tracebuf.h"
 #include "tool/command/command.h"
 #include "tool/show/json_fields.h"
+#include "analysis/cgroup_names.h"
 #include "analysis/requests.h"
 #include "analysis/slices.h"
 
@@ -59,6 +60,7 @@ enum {
  * @json: buffer for values that become JSON
  * @written, @written_size: text that did not fit into that buffer
  * @clean: buffer for a text as UTF-8
+ * @container: buffer for the name of a container, until db_insert()
  */
 struct db {
 	struct tb_trace *trace;
@@ -74,6 +76,7 @@ struct db {
 	char  *written;
 	size_t written_size;
 	char   clean[DB_CLEAN_MAX];
+	char   container[CGROUP_NAME_MAX];
 	sqlite3_stmt *loss, *slice, *wakeup, *off, *request, *mark, *other, *extra,
 		     *user;
 };
@@ -145,6 +148,12 @@ enum { DB_TIME, DB_CPU, DB_PID, DB_TID, DB_COMM, DB_COMMON_COLUMNS };
 void db_common_cell(struct db *db, const struct tb_view *view, int column,
 		    const struct db_cell *cell);
 void db_common(struct db *db, sqlite3_stmt *statement, const struct tb_view *view);
+/* Hidden columns of tables of events, which only query has; no field has such a name */
+#define DB_CGROUP_NAME "_cgroup"
+#define DB_CONTAINER_NAME "_container"
+/* The cgroup of an event's thread, or the container, at that time */
+void db_cgroup_cell(struct db *db, const struct tb_view *view, bool container,
+		    const struct db_cell *cell);
 
 /* Convert a time to the clock db->base; @ns is the monotonic time of @ticks */
 uint64_t db_ns(const struct db *db, uint64_t ticks, uint64_t ns);
