@@ -39,6 +39,8 @@ NOTHING = {
     "--events nosuch": "no event that matches 'nosuch'",
     "-t 4000000 --comm nosuch": "of thread 4000000",
     "-e sched_switch -t 4000000": "of thread 4000000",
+    "-t 4000001,4000000": "of threads 4000000,4000001",
+    "--pid 7 --pid 4000000": "of processes 7,4000000",
 }
 # commands with messages of their own
 OWN = {"why": "nothing is known of such a thread",
@@ -136,11 +138,53 @@ def check_export(format_):
 def check_without():
     wrong = [f"{command} {option}" for command, list_ in WITHOUT.items() for option in list_
              if run(command, option, "1", *COMMANDS[command]).returncode != 2]
-    for words in ("-C", "1"), ("-t", "7"), ("--pid", "7"), ("--comm", "a"), ("--cgroup", "a"):
+    for words in ("-C", "1"), ("--comm", "a"), ("--cgroup", "a"):
         said = run("print", *words, *words, TRACE)
         if said.returncode != 2 or f"{words[0]} is given twice" not in said.stderr:
             wrong.append(f"{words} twice: {said.returncode}, {said.stderr}")
+    for command, behind in [*COMMANDS.items(), ("record", [])]:
+        for option, what in ("--tid", "thread"), ("--pid", "process"):
+            for value in "", "1,", ",1", "1,,2", "1 2", "a", "-1", "4294967296", "1,x":
+                said = run(command, option, value, *behind)
+                if said.returncode != 2 or \
+                        f"'{value}' is not a list of {what} numbers, as in 12,345" not in said.stderr:
+                    wrong.append(f"{command} {option} '{value}': {said.returncode}, {said.stderr}")
     result(not wrong, "options that make no sense are refused", *wrong)
+
+
+def check_lists():
+    """Several threads or processes: what is selected of each, together."""
+    wrong = []
+    events = [json.loads(line) for line in run("print", "--jsonl", TRACE).stdout.splitlines()]
+    events = [one for one in events if one["type"] != "lost"]
+    for option, member in ("-t", "tid"), ("--tid", "tid"), ("--pid", "pid"):
+        one, two = sorted({one[member] for one in events if one[member]})[:2]
+        for words in [option, f"{two},{one},{two}"], [option, f"{one}", option, f"{two}"]:
+            made = [json.loads(line)
+                    for line in run("print", "--jsonl", *words, TRACE).stdout.splitlines()]
+            made = [event for event in made if event["type"] != "lost"]
+            if made != [event for event in events if event[member] in (one, two)]:
+                wrong.append(f"print {words}: {len(made)} of {len(events)}")
+            count_ = run("query", "--csv", "--no-header", *words, TRACE,
+                         "SELECT count(*) FROM events").stdout.strip()
+            if int(count_) != sum(event["system"] not in ("user", "unknown")
+                                  for event in made):
+                wrong.append(f"query {words}: {count_} of {len(made)}")
+    # report and why choose threads in ways of their own
+    for words, wanted in (("-t", "100,101"), {100, 101}), (("--pid", "100,1"), {100, 101}):
+        tasks = {one["tid"] for one in rows(report(*words), "tasks")}
+        if tasks != wanted:
+            wrong.append(f"report {words}: {tasks}")
+        made = [run("why", "--json", words[0], number, TRACE).stdout
+                for number in (words[1], "100", "101")]
+        ns = [json.loads(text)["tree"]["ns"] if text else 0 for text in made]
+        if ns[0] != ns[1] + ns[2] or not ns[1]:
+            wrong.append(f"why {words}: {ns}")
+    many = ",".join(str(number) for number in range(1, 1025))
+    if run("print", "--pid", many, TRACE).returncode != 0 or \
+            "more than 1024 process" not in run("print", "--pid", many + ",1025", TRACE).stderr:
+        wrong.append("a list of 1024 numbers, and one more")
+    result(not wrong, "-t and --pid take lists", *wrong)
 
 
 def report(*words):
@@ -228,6 +272,7 @@ def main():
     for format_ in formats():
         check_export(format_)
     check_without()
+    check_lists()
     check_clock()
     check_events()
     check_page()

@@ -28,24 +28,19 @@ static bool has_pid(const struct target_threads *target, uint32_t pid)
 static int add_pids(const struct command *command, struct target_threads *target,
 		    const char *text, const char *what)
 {
-	const char *all = text;
-	const char *end;
-	uint64_t pid;
+	struct number_list numbers = { 0 };
+	int status = number_option(command, text, 1, INT32_MAX, what, &numbers);
+	size_t i;
 
-	for (;; text = end + 1) {
-		end = parse_number(text, 10, INT32_MAX, &pid);
-		if (!end || !pid || (*end && *end != ','))
-			return misused(command, "'%s' is not a list of %s numbers, as in 12,345",
-				       all, what);
-		if (!has_pid(target, (uint32_t)pid)) {
-			if (target->count == TB_PIDS_MAX)
-				return misused(command, "more than %d %s numbers",
-					       TB_PIDS_MAX, what);
-			target->pids[target->count++] = (uint32_t)pid;
-		}
-		if (!*end)
-			return EXIT_FINE;
+	for (i = 0; !status && i < numbers.count; i++) {
+		if (has_pid(target, numbers.list[i]))
+			continue;
+		if (target->count == TB_PIDS_MAX)
+			status = misused(command, "more than %d %s numbers", TB_PIDS_MAX, what);
+		else
+			target->pids[target->count++] = numbers.list[i];
 	}
+	return status;
 }
 
 /* Returns EXIT_*, or -1: another option */

@@ -3,8 +3,11 @@
  * Parse numbers in options: see number.h.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "command.h"
 #include "number.h"
 
 const char *parse_number(const char *text, unsigned int base, uint64_t max, uint64_t *value)
@@ -92,6 +95,75 @@ int parse_seconds(const char *text, double *seconds)
 		return -EINVAL;
 	/* twice the time, in nanoseconds, must fit into 64 bits */
 	return *seconds > 1e9 ? -EINVAL : 0;
+}
+
+/* ---- lists ---- */
+
+/* Return the place of @number in the list, or where it belongs */
+static size_t find_number(const struct number_list *numbers, uint32_t number)
+{
+	size_t first = 0, end = numbers->count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (numbers->list[middle] < number)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+bool number_list_has(const struct number_list *numbers, uint32_t number)
+{
+	size_t at = find_number(numbers, number);
+
+	return at < numbers->count && numbers->list[at] == number;
+}
+
+/* Returns false if there is no room */
+static bool add_number(struct number_list *numbers, uint32_t number)
+{
+	size_t at = find_number(numbers, number);
+
+	if (number_list_has(numbers, number))
+		return true;
+	if (numbers->count == NUMBERS_MAX)
+		return false;
+	memmove(numbers->list + at + 1, numbers->list + at,
+		(numbers->count - at) * sizeof(*numbers->list));
+	numbers->list[at] = number;
+	numbers->count++;
+	return true;
+}
+
+int number_option(const struct command *command, const char *value, uint32_t min, uint32_t max,
+		  const char *what, struct number_list *numbers)
+{
+	const char *at = value;
+	uint64_t number;
+
+	for (;; at++) {
+		at = parse_number(at, 10, max, &number);
+		if (!at || number < min || (*at && *at != ','))
+			return misused(command, "'%s' is not a list of %s numbers, as in 12,345",
+				       value, what);
+		if (!add_number(numbers, (uint32_t)number))
+			return misused(command, "more than %d %s numbers", NUMBERS_MAX, what);
+		if (!*at)
+			return EXIT_FINE;
+	}
+}
+
+const char *number_list_text(const struct number_list *numbers, char *text, size_t size)
+{
+	size_t used = 0, i;
+
+	for (i = 0; i < numbers->count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32, i ? "," : "",
+					 numbers->list[i]);
+	return text;
 }
 
 int parse_cpus(const char *text, const char **rest, struct cpu_bits *cpus)

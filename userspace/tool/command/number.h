@@ -6,7 +6,10 @@
 #define TRACEBUF_NUMBER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct command;
 
 /*
  * These functions parse the numbers in options: decimal digits only, without a leading blank or
@@ -21,6 +24,23 @@ int parse_s32(const char *text, int32_t min, int32_t max, int32_t *value);
 const char *parse_decimal(const char *text, double *value);
 /* A time: "5", "0.5s", "200ms", "10m", "1h" */
 int parse_seconds(const char *text, double *seconds);
+
+/**
+ * struct number_list - numbers in ascending order, each once; zero: none
+ */
+#define NUMBERS_MAX 1024
+struct number_list {
+	size_t count;
+	uint32_t list[NUMBERS_MAX];
+};
+
+/* Add the numbers in "12,345", the value of an option that takes numbers of a @what ("thread").
+ * Complains, EXIT_* */
+int number_option(const struct command *command, const char *value, uint32_t min, uint32_t max,
+		  const char *what, struct number_list *numbers);
+bool number_list_has(const struct number_list *numbers, uint32_t number);
+/* Write "12,345", cut off if @size is too small; returns @text */
+const char *number_list_text(const struct number_list *numbers, char *text, size_t size);
 
 /* A bit for each CPU */
 #define CPUS_MAX 8192u

@@ -21,8 +21,6 @@
 static bool is_second(const struct command *command, int option, const struct selection *selection)
 {
 	const char *name = option == 'C' && selection->one_cpu ? "-C" :
-			   option == 't' && selection->one_tid ? "-t" :
-			   option == OPTION_PID && selection->pid ? "--pid" :
 			   option == OPTION_COMM && selection->comm ? "--comm" :
 			   option == OPTION_CGROUP && selection->cgroup ? "--cgroup" : NULL;
 
@@ -55,12 +53,11 @@ int selection_option(const struct command *command, int option,
 		return parse_u32(value, 0, 65535, &selection->cpu) ?
 		       -misused(command, "'%s' is not a CPU number", value) : 1;
 	case 't':
-		selection->one_tid = true;
-		return parse_u32(value, 0, UINT32_MAX, &selection->tid) ?
-		       -misused(command, "'%s' is not a thread id", value) : 1;
+		return number_option(command, value, 0, UINT32_MAX, "thread",
+				     &selection->tids) ? -1 : 1;
 	case OPTION_PID:
-		return parse_u32(value, 1, UINT32_MAX, &selection->pid) ?
-		       -misused(command, "'%s' is not the number of a process", value) : 1;
+		return number_option(command, value, 1, UINT32_MAX, "process",
+				     &selection->pids) ? -1 : 1;
 	case OPTION_COMM:
 		selection->comm = value;
 		return 1;
@@ -290,7 +287,8 @@ void selection_free(struct selection *selection)
 
 bool selection_of_threads(const struct selection *selection)
 {
-	return selection->one_tid || selection->pid || selection->comm || selection->cgroup;
+	return selection->tids.count || selection->pids.count || selection->comm ||
+	       selection->cgroup;
 }
 
 /* Successive events are often of one cgroup: compare the pattern once for them */
@@ -306,9 +304,9 @@ static bool wants_cgroup(struct selection *selection, uint32_t cgroup)
 static bool wants_task(struct selection *selection, uint32_t tid, const struct tb_task *task,
 		       const char *comm)
 {
-	if (selection->one_tid && tid != selection->tid)
+	if (selection->tids.count && !number_list_has(&selection->tids, tid))
 		return false;
-	if (selection->pid && (!task || task->tgid != selection->pid))
+	if (selection->pids.count && (!task || !number_list_has(&selection->pids, task->tgid)))
 		return false;
 	if (selection->cgroup && !wants_cgroup(selection, task ? task->cgroup : 0))
 		return false;
@@ -444,7 +442,7 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 		    const char *file)
 {
 	unsigned int cpus = tb_trace_nr_cpus(trace);
-	char thread[256] = "", cpu[96] = "";
+	char thread[256] = "", numbers[128], cpu[96] = "";
 
 	const struct event_filter *filter = &selection->filter;
 
@@ -454,10 +452,13 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 		return complain("-f: no event has these fields: %s", filter->error.text);
 	if (selection->lack[0])
 		return complain("%s: %s", file, selection->lack);
-	if (selection->one_tid)
-		snprintf(thread, sizeof(thread), " of thread %u", selection->tid);
-	else if (selection->pid)
-		snprintf(thread, sizeof(thread), " of process %u", selection->pid);
+	if (selection->tids.count)
+		snprintf(thread, sizeof(thread), " of thread%s %s", plural(selection->tids.count),
+			 number_list_text(&selection->tids, numbers, sizeof(numbers)));
+	else if (selection->pids.count)
+		snprintf(thread, sizeof(thread), " of process%s %s",
+			 selection->pids.count == 1 ? "" : "es",
+			 number_list_text(&selection->pids, numbers, sizeof(numbers)));
 	else if (selection->comm)
 		snprintf(thread, sizeof(thread), " of a thread named '%s'", selection->comm);
 	else if (selection->cgroup)

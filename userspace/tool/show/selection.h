@@ -11,14 +11,15 @@
 #include "tracebuf.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
+#include "tool/command/number.h"
 #include "event_filter.h"
 #include "moment.h"
 
 /**
  * struct selection - the selected events
  * @patterns: of names of events; none: all events
- * @cpu, @tid: the only CPU and thread, if @one_cpu, @one_tid
- * @pid: only threads of this process; 0: any
+ * @cpu: the only CPU, if @one_cpu
+ * @tids, @pids: only these threads, and threads of these processes; empty: any
  * @comm: only threads of this name, with * and ?; NULL: any
  * @cgroup: only threads in a cgroup of this path or name, with * and ?; NULL: any
  * @filter: only events for which it is true
@@ -40,10 +41,11 @@
  */
 struct selection {
 	struct patterns patterns;
-	uint32_t cpu, tid, pid;
+	uint32_t cpu;
+	struct number_list tids, pids;
 	const char *comm, *cgroup;
 	struct event_filter filter;
-	bool one_cpu, one_tid, control, threads;
+	bool one_cpu, control, threads;
 	enum tb_timebase base;
 	struct moment from, to;
 	uint32_t recording;
@@ -59,7 +61,7 @@ struct selection {
 };
 
 #define THREADS_HELP \
-	"      --pid PID         only the threads of this process\n" \
+	"      --pid PID,...     only the threads of these processes\n" \
 	"      --comm NAME       only threads of this name; with * and ?\n" \
 	"      --cgroup NAME     only threads in this container or cgroup: its name or its\n" \
 	"                        whole path; with * and ?\n"
@@ -67,7 +69,7 @@ struct selection {
 	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n" \
 	"                        user:CATEGORY\n" \
 	"  -C, --cpu N           only this CPU\n" \
-	"  -t, --tid N           only this thread\n" \
+	"  -t, --tid TID,...     only these threads\n" \
 	THREADS_HELP \
 	MOMENT_HELP \
 	"  -T, --time BASE       show times of this clock: mono (default), boot, real\n" \

@@ -125,9 +125,9 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 
 bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread)
 {
-	if (selection->one_tid && why_tid(why, thread) != selection->tid)
+	if (selection->tids.count && !number_list_has(&selection->tids, why_tid(why, thread)))
 		return false;
-	if (selection->pid && why_tgid(why, thread) != selection->pid)
+	if (selection->pids.count && !number_list_has(&selection->pids, why_tgid(why, thread)))
 		return false;
 	if (selection->comm && fnmatch(selection->comm, why_comm(why, thread), 0))
 		return false;

@@ -231,7 +231,8 @@ static void note_wake(struct timeline *t, const struct plan *plan, const struct 
 	if (plan->role != ROLE_WAKING && plan->role != ROLE_WAKEUP)
 		return;
 	tid = plan_number(view, plan->fields[WAKE_PID], &has);
-	if (!has || !tid || (t->selection->one_tid && t->selection->tid != tid))
+	if (!has || !tid || (t->selection->tids.count &&
+			     !number_list_has(&t->selection->tids, (uint32_t)tid)))
 		return;
 	lane = lane_of(t, (uint32_t)tid);
 	if (lane && !lane->awake) {
