@@ -363,9 +363,11 @@ static void sum_up(struct diff *diff)
 }
 
 struct report *diff_make(struct analysis *a, struct analysis *b, const char *title,
-			 unsigned int top)
+			 const struct diff_shell *shell, unsigned int top)
 {
-	struct diff diff = { .report = report_new(title), .a = { a, b }, .top = top };
+	struct diff diff = {
+		.report = report_new(title), .a = { a, b }, .shell = shell, .top = top,
+	};
 	size_t i;
 
 	if (!diff.report)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The changes between two traces, as sentences with figures: first what is missing in one of them,
- * then what changed most.
+ * then what changed most, each with the command that shows more of it.
  *
  * Two recordings of the same load differ a little in all figures; a change beyond the limits below
  * is more than that (docs/report.md).
  */
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +18,13 @@
 
 #define MS 1000000ll
 #define MOST 3			/* findings of each section */
+#define SHOWN 10		/* rows of a table that diff shows without --top */
 
 struct diff_finding {
 	int64_t ns;		/* change of time per second; INT64_MAX: comes first */
 	const char *id;
 	char name[160], text[512];
+	char *command;
 };
 
 /* The figure of a section that decides whether something has changed */
@@ -70,6 +74,76 @@ static struct diff_finding *add(struct diff *diff, int64_t ns, const char *id, c
 	return finding;
 }
 
+/* ---- commands ---- */
+
+/* Set the command of @finding */
+__attribute__((format(printf, 3, 4)))
+static void command(struct diff *diff, struct diff_finding *finding, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	if (vasprintf(&finding->command, format, list) < 0) {
+		finding->command = NULL;
+		diff->report->failed = true;
+	}
+	va_end(list);
+}
+
+/* Set the command to that for a section of the report about the trace @side */
+static void command_report(struct diff *diff, struct diff_finding *finding, const char *section,
+			   unsigned int side)
+{
+	const struct diff_shell *shell = diff->shell;
+
+	command(diff, finding, "tracebuf report --section %s %s%s%s%s", section, shell->times,
+		shell->rest, shell->clock, shell->files[side]);
+}
+
+/* Set the command to that for row @row, from 0, of the table */
+static void command_row(struct diff *diff, struct diff_finding *finding, size_t row)
+{
+	const struct diff_shell *shell = diff->shell;
+
+	command(diff, finding, "tracebuf diff --section %s %s%s%s%s%s %s", finding->id,
+		row < SHOWN ? "" : "--top 0 ", shell->times, shell->rest, shell->clock,
+		shell->files[0], shell->files[1]);
+}
+
+/* True if the name of a task can be a value of --comm, without quotes */
+static bool is_plain(const char *name)
+{
+	const char *at = name;
+
+	while (isalnum((unsigned char)*at) || (*at && strchr("_./+,:@%-", *at)))
+		at++;
+	return *name && *name != '-' && !*at;
+}
+
+/* Set the command to that for where the time of the task went in trace @side.  Other options may
+ * exclude --comm, or why may not have them: then row @row shows the change */
+static void command_task(struct diff *diff, struct diff_finding *finding, unsigned int side,
+			 size_t row)
+{
+	const struct diff_shell *shell = diff->shell;
+
+	if (*shell->rest || !is_plain(finding->name))
+		command_row(diff, finding, row);
+	else
+		command(diff, finding, "tracebuf why --comm %s %s%s%s", finding->name,
+			shell->times, shell->clock, shell->files[side]);
+}
+
+/* Set the command to that for the causes of a wait in trace @side */
+static void command_wait(struct diff *diff, struct diff_finding *finding,
+			 const struct analysis_wait *wait, unsigned int side)
+{
+	command(diff, finding, "tracebuf why -t %u --from %" PRIu64 ".%09" PRIu64 " --to %" PRIu64
+		".%09" PRIu64 " %s%s", wait->task->tid, wait->begin / 1000000000,
+		wait->begin % 1000000000, wait->end / 1000000000, wait->end % 1000000000,
+		diff->shell->clock, diff->shell->files[side]);
+}
+
 /* ---- what is missing ---- */
 
 void diff_find_missing(struct diff *diff)
@@ -83,10 +157,11 @@ void diff_find_missing(struct diff *diff)
 		if (!total->lost)
 			continue;
 		finding = add(diff, INT64_MAX, "summary", i ? "B" : "A");
-		if (finding)
-			TEXT(finding->text, "%s lacks %" PRIu64 " of its %" PRIu64 " events: waits, calls and interrupts of that time are in no figure of %s.",
-			     finding->name, total->lost, total->lost + total->events,
-			     finding->name);
+		if (!finding)
+			return;
+		TEXT(finding->text, "%s lacks %" PRIu64 " of its %" PRIu64 " events: waits, calls and interrupts of that time are in no figure of %s.",
+		     finding->name, total->lost, total->lost + total->events, finding->name);
+		command_report(diff, finding, "losses", i);
 	}
 }
 
@@ -105,9 +180,11 @@ void diff_find_uncompared(struct diff *diff)
 							       "%s%s", used ? "; " : "",
 							       diff->lacks[side][kind]);
 		finding = used ? add(diff, INT64_MAX - 1, "summary", side ? "B" : "A") : NULL;
-		if (finding)
-			TEXT(finding->text, "%s hides what has changed of: %s. The sections below say what to record.",
-			     finding->name, titles);
+		if (!finding)
+			continue;
+		TEXT(finding->text, "%s hides what has changed of: %s. The sections below say what to record.",
+		     finding->name, titles);
+		command_report(diff, finding, "events", side);
 	}
 }
 
@@ -134,28 +211,32 @@ static const char *times_text(uint64_t a, uint64_t b, char text[48])
 	return text;
 }
 
-/* Say what ran in a wait of @ns of a task of this name, if that wait is among the worst */
-static void instead_text(struct analysis *a, const char *name, uint64_t ns, char *text,
-			 size_t size)
+/* The wait of @ns of a task of this name, if it is among the worst; NULL: it is not */
+static const struct analysis_wait *worst_wait(struct analysis *a, const char *name, uint64_t ns)
 {
 	const struct analysis_wait *wait;
 	unsigned int i;
 
+	for (i = 0; (wait = analysis_worst(a, ANALYSIS_WORST_WAKEUP, i)); i++)
+		if (wait->end - wait->begin == ns && !strcmp(wait->task->comm, name))
+			return wait;
+	return NULL;
+}
+
+/* Say what ran in a wait, if that is known */
+static void instead_text(const struct analysis_wait *wait, char *text, size_t size)
+{
 	*text = 0;
-	for (i = 0; (wait = analysis_worst(a, ANALYSIS_WORST_WAKEUP, i)); i++) {
-		if (wait->end - wait->begin != ns || strcmp(wait->task->comm, name) ||
-		    !wait->nr_instead || wait->instead[0].ns < wait->unknown_ns)
-			continue;
-		if (wait->instead[0].handler)
-			snprintf(text, size, "; meanwhile %s had CPU %u",
-				 wait->instead[0].handler->name, wait->cpu);
-		else if (wait->instead[0].task)
-			snprintf(text, size, "; meanwhile %s ran on CPU %u",
-				 wait->instead[0].task->comm, wait->cpu);
-		else
-			snprintf(text, size, "; meanwhile CPU %u was idle", wait->cpu);
+	if (!wait || !wait->nr_instead || wait->instead[0].ns < wait->unknown_ns)
 		return;
-	}
+	if (wait->instead[0].handler)
+		snprintf(text, size, "; meanwhile %s had CPU %u", wait->instead[0].handler->name,
+			 wait->cpu);
+	else if (wait->instead[0].task)
+		snprintf(text, size, "; meanwhile %s ran on CPU %u",
+			 wait->instead[0].task->comm, wait->cpu);
+	else
+		snprintf(text, size, "; meanwhile CPU %u was idle", wait->cpu);
 }
 
 static void say_rate(struct diff_finding *finding, int64_t a, int64_t b)
@@ -180,7 +261,8 @@ static void say_rate(struct diff_finding *finding, int64_t a, int64_t b)
 		     time_text((uint64_t)b, after));
 }
 
-static void find_rate(struct diff *diff, const struct limit *limit, const struct item *item)
+static void find_rate(struct diff *diff, const struct limit *limit, const struct item *item,
+		      size_t row)
 {
 	int64_t a = diff_rate(diff, 0, item), b = diff_rate(diff, 1, item);
 	struct diff_finding *finding;
@@ -188,14 +270,21 @@ static void find_rate(struct diff *diff, const struct limit *limit, const struct
 	if (llabs(b - a) < limit->rate || !is_changed((uint64_t)a, (uint64_t)b, limit->tenths))
 		return;
 	finding = add(diff, llabs(b - a), limit->id, item->name);
-	if (finding)
-		say_rate(finding, a, b);
+	if (!finding)
+		return;
+	say_rate(finding, a, b);
+	if (!strcmp(limit->id, "tasks"))
+		command_task(diff, finding, b > a, row);
+	else
+		command_row(diff, finding, row);
 }
 
-static void find_wait(struct diff *diff, const struct limit *limit, const struct item *item)
+static void find_wait(struct diff *diff, const struct limit *limit, const struct item *item,
+		      size_t row)
 {
 	uint64_t a = item->side[0].max, b = item->side[1].max;
 	char before[32], after[32], instead[128];
+	const struct analysis_wait *wait;
 	struct diff_finding *finding;
 
 	if (!item->side[0].count || !item->side[1].count ||
@@ -204,13 +293,19 @@ static void find_wait(struct diff *diff, const struct limit *limit, const struct
 	finding = add(diff, a > b ? (int64_t)(a - b) : (int64_t)(b - a), limit->id, item->name);
 	if (!finding)
 		return;
-	instead_text(diff->a[b > a], item->name, b > a ? b : a, instead, sizeof(instead));
+	wait = worst_wait(diff->a[b > a], item->name, b > a ? b : a);
+	instead_text(wait, instead, sizeof(instead));
 	TEXT(finding->text, "Waits of %s for a CPU: the longest %s -> %s%s%s.", item->name,
 	     time_text(a, before), time_text(b, after), instead,
 	     *instead && a > b ? ", in A" : "");
+	if (wait)
+		command_wait(diff, finding, wait, b > a);
+	else
+		command_task(diff, finding, b > a, row);
 }
 
-static void find_mean(struct diff *diff, const struct limit *limit, const struct item *item)
+static void find_mean(struct diff *diff, const struct limit *limit, const struct item *item,
+		      size_t row)
 {
 	int64_t change = diff_rate(diff, 1, item) - diff_rate(diff, 0, item);
 	char before[32], after[32], times[48];
@@ -225,11 +320,12 @@ static void find_mean(struct diff *diff, const struct limit *limit, const struct
 	if (!is_changed(a, b, limit->tenths))
 		return;
 	finding = add(diff, llabs(change), limit->id, item->name);
-	if (finding)
-		TEXT(finding->text, "%s%s takes %s: %s -> %s on average.",
-		     strcmp(limit->id, "block") ? "" : "A request to disk ", item->name,
-		     a ? times_text(a, b, times) : "longer", time_text(a, before),
-		     time_text(b, after));
+	if (!finding)
+		return;
+	TEXT(finding->text, "%s%s takes %s: %s -> %s on average.",
+	     strcmp(limit->id, "block") ? "" : "A request to disk ", item->name,
+	     a ? times_text(a, b, times) : "longer", time_text(a, before), time_text(b, after));
+	command_row(diff, finding, row);
 }
 
 static int most_first(const void *a, const void *b)
@@ -244,7 +340,7 @@ static int most_first(const void *a, const void *b)
 void diff_find(struct diff *diff, const char *id, const struct items *items)
 {
 	static void (*const find[])(struct diff *diff, const struct limit *limit,
-				    const struct item *item) = {
+				    const struct item *item, size_t row) = {
 		[BY_RATE] = find_rate, [BY_WAIT] = find_wait, [BY_MEAN] = find_mean,
 	};
 	size_t before = diff->find.count, i, k;
@@ -252,12 +348,13 @@ void diff_find(struct diff *diff, const char *id, const struct items *items)
 	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (!strcmp(limits[i].id, id))
 			for (k = 0; k < items->count; k++)
-				find[limits[i].measure](diff, &limits[i], &items->list[k]);
+				find[limits[i].measure](diff, &limits[i], &items->list[k], k);
 	if (diff->find.count <= before + MOST)
 		return;
 	qsort(diff->find.list + before, diff->find.count - before, sizeof(*diff->find.list),
 	      most_first);
-	diff->find.count = before + MOST;
+	while (diff->find.count > before + MOST)
+		free(diff->find.list[--diff->find.count].command);
 }
 
 /* ---- writing ---- */
@@ -275,6 +372,7 @@ void diff_write_findings(struct diff *diff)
 	report_column(report, section, "section", "section", REPORT_TEXT, REPORT_PLAIN);
 	report_column(report, section, "name", "name", REPORT_TEXT, REPORT_PLAIN);
 	report_column(report, section, "finding", "what has changed", REPORT_TEXT, REPORT_PLAIN);
+	report_column(report, section, "command", "shows more", REPORT_TEXT, REPORT_PLAIN);
 	if (diff->find.count)
 		qsort(diff->find.list, diff->find.count, sizeof(*diff->find.list), most_first);
 	else
@@ -289,6 +387,9 @@ void diff_write_findings(struct diff *diff)
 		report_text(report, section, finding->id);
 		report_text(report, section, finding->name);
 		report_text(report, section, finding->text);
+		if (finding->command)
+			report_text(report, section, finding->command);
+		free(finding->command);
 	}
 	free(diff->find.list);
 }

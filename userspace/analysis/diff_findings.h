@@ -5,7 +5,7 @@
 #ifndef TRACEBUF_DIFF_FINDINGS_H
 #define TRACEBUF_DIFF_FINDINGS_H
 
-#include "report.h"
+#include "diff.h"
 
 #define DIFF_KINDS 6		/* sections in which traces are compared */
 
@@ -31,12 +31,14 @@ struct diff_finding;
  * @section: the current section
  * @whole: of the section: the time that item.side.part is a part of
  * @lacks: titles of the sections for which a trace lacks events; NULL: it has them
+ * @shell: for the commands
  * @find: the findings, and the section for them
  */
 struct diff {
 	struct report *report;
 	struct report_section *section;
 	struct analysis *a[2];
+	const struct diff_shell *shell;
 	uint64_t whole[2];
 	unsigned int top;
 	const char *lacks[2][DIFF_KINDS];

@@ -54,6 +54,30 @@ static int choose(struct job *job, const char *file, struct tb_trace *trace)
 	return EXIT_FINE;
 }
 
+/* NULL: no memory */
+static struct report *make_report(const struct job *job, struct analysis *const *a)
+{
+	char *words[] = {
+		shell_file(job->files[0]), shell_file(job->files[1]),
+		shell_options(&job->selection, SHELL_CLOCK),
+		shell_options(&job->selection, SHELL_TIMES),
+		shell_options(&job->selection, SHELL_REST),
+	};
+	struct diff_shell shell = { { words[0], words[1] }, words[2], words[3], words[4] };
+	struct report *report = NULL;
+	char *title = NULL;
+	size_t i;
+
+	if (words[0] && words[1] && words[2] && words[3] && words[4] &&
+	    asprintf(&title, "%s, %s", job->files[0], job->files[1]) >= 0) {
+		report = diff_make(a[0], a[1], title, &shell, job->look.top);
+		free(title);
+	}
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		free(words[i]);
+	return report;
+}
+
 static int compare(struct job *job, struct tb_trace *const *traces)
 {
 	struct analysis *a[2] = { NULL, NULL };
@@ -61,7 +85,6 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 	struct report *report = NULL;
 	int status = EXIT_FINE, i, result;
 	bool cut[2] = { false, false };
-	char *title;
 
 	for (i = 0; i < 2 && (!i || a[0]); i++) {
 		job->selection.found = false;
@@ -71,10 +94,7 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 		status = result ? result : status;
 	}
 	if (a[0] && a[1]) {
-		if (asprintf(&title, "%s, %s", job->files[0], job->files[1]) < 0)
-			title = NULL;
-		report = title ? diff_make(a[0], a[1], title, job->look.top) : NULL;
-		free(title);
+		report = make_report(job, a);
 		/* sections[0] has the findings, the summary follows */
 		summary = report ? report->sections[1] : NULL;
 		for (i = 0; i < 2; i++)

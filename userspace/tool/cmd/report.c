@@ -2,7 +2,6 @@
 /*
  * tracebuf report - summarize a trace: CPU use, latencies, interrupts, calls, I/O.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -237,18 +236,6 @@ int report_write(const struct report *report, const struct report_look *look)
 	return EXIT_FINE;
 }
 
-/* True if a shell does not interpret any character of @path, and the command takes it for a file */
-static bool is_plain(const char *path)
-{
-	const char *at = path;
-
-	if (*path == '-')
-		return false;
-	while (isalnum((unsigned char)*at) || (*at && strchr("_./+,:@%-", *at)))
-		at++;
-	return *path && !*at;
-}
-
 static void add_moment(char *text, size_t room, const struct tb_trace *trace,
 		       const struct selection *selection, const char *option, uint64_t ticks)
 {
@@ -273,7 +260,7 @@ static struct report *make_report(const struct job *job, struct tb_trace *trace,
 	if (tb_trace_recordings(trace) > 1)
 		snprintf(recording, sizeof(recording), "-r %u ", selection->recording);
 	snprintf(file, sizeof(file), "%s%s%s", recording, clocks[selection->base],
-		 is_plain(job->file) && strlen(job->file) < 300 ? job->file : "FILE");
+		 shell_is_plain(job->file) && strlen(job->file) < 300 ? job->file : "FILE");
 	if (selection->from.given)
 		add_moment(times, sizeof(times), trace, selection, "--from",
 			   selection->from_ticks);

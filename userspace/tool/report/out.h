@@ -74,6 +74,22 @@ int report_write(const struct report *report, const struct report_look *look);
 int report_option(const struct command *command, int option, const char *value,
 		  struct report_look *look);
 
+/* ---- commands in findings (shell.c) ---- */
+
+/* True if a shell does not interpret any character of @path, and the command takes it for a file */
+bool shell_is_plain(const char *path);
+
+/* Options of a selection: -r, -T; --from, --to; all others */
+enum shell_options { SHELL_CLOCK, SHELL_TIMES, SHELL_REST };
+
+/* Write options as they were given, as a shell reads them, each with a space behind it.  The caller
+ * frees the text; NULL: no memory */
+char *shell_options(const struct selection *selection, enum shell_options which);
+
+/* Write the name of a file as a shell reads it; "FILE" if it is no name.  The caller frees the
+ * text; NULL: no memory */
+char *shell_file(const char *path);
+
 /**
  * report_html - write a page that needs no other file
  * @trace: for the timeline; no cursor is open

@@ -135,6 +135,7 @@ int moment_parse(const struct command *command, const char *text, struct moment 
 	int result = parse(text, moment);
 
 	moment->given = true;
+	moment->text = text;
 	if (result == -ERANGE)
 		return misused(command, "'%s' is not a time: a number in it is out of range", text);
 	if (result)

@@ -25,13 +25,14 @@ enum moment_kind {
  * @ns: not for MOMENT_MARK; MOMENT_OF_DAY and MOMENT_OF_DATE: since midnight
  * @year, @month, @day: MOMENT_OF_DATE
  * @mark: MOMENT_MARK: its text
+ * @text: the value of the option
  */
 struct moment {
 	bool given;
 	enum moment_kind kind;
 	uint64_t ns;
 	unsigned int year, month, day;
-	const char *mark;
+	const char *mark, *text;
 };
 
 #define MOMENT_HELP \
