@@ -47,6 +47,17 @@ OWN = {"why": "nothing is known of such a thread",
        "flamegraph": "no events to show among those chosen"}
 # options that a command refuses: all of the time of a thread has a cause
 WITHOUT = {"why": ("-C", "--cpu", "-e", "--events")}
+PARTS = ("-e", "-C", "-t", "-f", "-T", "-r", "--events", "--cpu", "--tid", "--pid", "--comm",
+         "--cgroup", "--from", "--to", "--filter", "--time", "--recording")
+# commands that read the whole recording: the options that they do not have, and the message
+WHOLE = {
+    "why": (("-e", "-C", "-f", "--events", "--cpu", "--filter"),
+            "why divides all of the time of threads, on all CPUs: choose them with --tid"),
+    "verify": (PARTS, "verify checks the whole recording"),
+    "pack": (PARTS, "pack packs the whole recording"),
+    "unpack": (PARTS, "unpack unpacks the whole recording"),
+    "top": (set(PARTS) - {"-e", "--events", "--cpu", "--filter"}, "top shows the whole recording"),
+}
 
 count = failed = 0
 
@@ -150,6 +161,28 @@ def check_without():
                         f"'{value}' is not a list of {what} numbers, as in 12,345" not in said.stderr:
                     wrong.append(f"{command} {option} '{value}': {said.returncode}, {said.stderr}")
     result(not wrong, "options that make no sense are refused", *wrong)
+
+
+def check_whole():
+    """A command that has no options to select says so, wherever they are."""
+    wrong = []
+    for command, (list_, message) in WHOLE.items():
+        for option in list_:
+            glued = f"{option}=1" if option.startswith("--") else f"{option}1"
+            for words in [option, "1", TRACE], [TRACE, option, "1"], [glued, TRACE], [TRACE, glued]:
+                said = run(command, *words)
+                if said.returncode != 2 or said.stderr.count("\n") != 2 or \
+                        not said.stderr.startswith(f"tracebuf: {option}: {message}"):
+                    wrong.append(f"{command} {words}: {said.returncode}, {said.stderr}")
+    for words in ("verify", "-q", TRACE), ("why", "-t", "100", "--", TRACE), \
+            ("top", "--batch", "--cpu", "0", "-i", TRACE, "--filter", "x"), ("verify", "--q", TRACE):
+        said = run(*words)
+        if said.returncode == 2 and "whole" in said.stderr:
+            wrong.append(f"{words}: {said.stderr}")
+    said = run("verify", "--", "--pid")
+    if said.returncode != 1 or "--pid: cannot be opened" not in said.stderr:
+        wrong.append(f"a file --pid: {said.stderr}")
+    result(not wrong, "commands that read the whole recording say so", *wrong)
 
 
 def check_lists():
@@ -273,6 +306,7 @@ def main():
         check_export(format_)
     check_without()
     check_lists()
+    check_whole()
     check_clock()
     check_events()
     check_page()

@@ -36,6 +36,7 @@ const struct command cmd_pack = {
 	"                        '-': standard output\n"
 	"  -q, --quiet           do not say how much smaller it is\n"
 	"  -h, --help            show this text\n",
+	.whole = "pack packs the whole recording",
 };
 
 const struct command cmd_unpack = {
@@ -52,6 +53,7 @@ const struct command cmd_unpack = {
 	"                        '-': standard output\n"
 	"  -q, --quiet           do not say how large it is\n"
 	"  -h, --help            show this text\n",
+	.whole = "unpack unpacks the whole recording",
 };
 
 /**

@@ -53,6 +53,7 @@ const struct command cmd_top = {
 	"                        from another machine; '-' is standard input; a complete\n"
 	"                        trace is one interval\n"
 	"  -h, --help            show this text\n",
+	.whole = "top shows the whole recording; --filter shows only some rows of it",
 };
 
 struct top_job {

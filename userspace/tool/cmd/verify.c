@@ -48,6 +48,7 @@ const struct command cmd_verify = {
 	"  -i, --input FILE      the same as FILE\n"
 	"  -q, --quiet           print only complaints\n"
 	"  -h, --help            show this text\n",
+	.whole = "verify checks the whole recording",
 };
 
 static int compare_headers(const void *one, const void *other)

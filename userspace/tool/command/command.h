@@ -54,12 +54,15 @@ enum {
  * @run: runs it; argv[0] is the name; returns the exit status
  * @brief: one line for the overview
  * @help: text of --help-all; -h shows it up to HELP_ENDS, if it has that
+ * @whole: the message about an option that selects a part of a trace in other commands and that
+ *	this one does not have; NULL: that of any unknown option
  */
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *brief;
 	const char *help;
+	const char *whole;
 };
 
 /* Print "tracebuf: text" on standard error.  complain() returns EXIT_WRONG; misused() adds how to

@@ -125,12 +125,66 @@ static void suggest(const char *word)
 		fprintf(stderr, "%s\n", text + 2);
 }
 
+/* ---- options that select a part of a trace ---- */
+
+/* Return true if the word, such as "-C", "-C1" or "--cpu=1", is the option */
+static bool is_option(const char *word, char letter, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (word[1] != '-')
+		return letter && word[1] == letter;
+	return !strncmp(word + 2, name, length) && (!word[2 + length] || word[2 + length] == '=');
+}
+
+static bool has_option(char letter, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < table.count; i++)
+		if (!strcmp(table.options[i].name, name))
+			return true;
+	return letter && strchr(table.order_and_letters, letter);
+}
+
+/* If the next option selects a part of a trace, and the command has no such option, complain */
+static bool refuse_part(int argc, char **argv)
+{
+	static const struct { char letter; const char *name; } parts[] = {
+		{ 'e', "events" }, { 'C', "cpu" }, { 't', "tid" }, { 0, "pid" }, { 0, "comm" },
+		{ 0, "cgroup" }, { 0, "from" }, { 0, "to" }, { 'f', "filter" }, { 'T', "time" },
+		{ 'r', "recording" },
+	};
+	int at = optind;
+	size_t i;
+
+	/* getopt_long() passes over operands */
+	while (at < argc && (argv[at][0] != '-' || !argv[at][1]))
+		at++;
+	if (at >= argc)
+		return false;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char letter = parts[i].letter;
+
+		if (!is_option(argv[at], letter, parts[i].name))
+			continue;
+		if (argv[at][1] == '-' ? has_option(0, parts[i].name) : has_option(letter, ""))
+			return false;
+		complain("%.*s: %s", argv[at][1] == '-' ? (int)strcspn(argv[at], "=") : 2,
+			 argv[at], table.command->whole);
+		return true;
+	}
+	return false;
+}
+
 int next_option(const struct command *command, const char *order, int argc, char **argv)
 {
 	int option;
 
 	if (table.command != command)
 		read_help(command, order);
+	if (command->whole && refuse_part(argc, argv))
+		return '?';
 	option = getopt_long(argc, argv, table.order_and_letters, table.options, NULL);
 	/* a long option that the command does not have */
 	if (option == '?' && !optopt && !strncmp(argv[optind - 1], "--", 2))
