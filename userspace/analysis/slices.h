@@ -128,6 +128,9 @@ int slices_begin(struct slices *slices, uint64_t ticks);
 /* The current run on @cpu, since @begin; NULL: not known */
 const struct slice *slices_running(const struct slices *slices, unsigned int cpu);
 
+/* The interrupt or softirq that @cpu runs, the innermost one; NULL: none is known */
+const struct slice *slices_interrupt(const struct slices *slices, unsigned int cpu);
+
 /* The plan of @format; NULL: no memory */
 struct plan;
 const struct plan *slices_plan(struct slices *slices, const struct tb_format *format);

@@ -42,6 +42,17 @@ void slices_end_irqs(struct slices *slices, struct cpu *cpu)
 			slices_drop_irqs(slices, cpu, at);
 }
 
+const struct slice *slices_interrupt(const struct slices *slices, unsigned int number)
+{
+	const struct cpu *cpu = number < slices->nr_cpus ? slices->cpus[number] : NULL;
+
+	if (!cpu)
+		return NULL;
+	if (cpu->irqs)
+		return &cpu->irq[cpu->irqs - 1];
+	return cpu->softirq ? &cpu->in_softirq : NULL;
+}
+
 int slices_take_irq(struct slices *slices, const struct plan *plan,
 		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {

@@ -22,9 +22,9 @@
  */
 
 /* Cause of a node.  @who: WHY_RUNS, WHY_WOKEN: thread; WHY_IRQ: number for why_irq();
- * WHY_SOFTIRQ: vector; WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO(vector), -1: not known;
- * WHY_REQUEST: number for why_request(); WHY_BLOCKED, WHY_SLEEPS, WHY_OFF: system call, -1: none;
- * WHY_OBJECT: number for why_object() */
+ * WHY_SOFTIRQ: vector, or WHY_VECTOR(); WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO() of that of
+ * WHY_SOFTIRQ, -1: not known; WHY_REQUEST: number for why_request(); WHY_BLOCKED, WHY_SLEEPS,
+ * WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object() */
 enum why_cause {
 	WHY_ALL,		/* the root */
 	WHY_RUNS,		/* a thread is on the CPU */
@@ -46,6 +46,8 @@ enum why_cause {
 
 /* @who of WHY_UNTIL for a softirq; its own inverse */
 #define WHY_SOFTIRQ_WHO(vector) (-2 - (int64_t)(vector))
+/* The vector of a softirq, and the function that it calls, as a number for why_irq() */
+#define WHY_VECTOR(vector, name) (((vector) & 0xff) | ((int64_t)(name) + 1) << 8)
 
 #define WHY_DEPTH 32		/* threads in a chain */
 #define WHY_LEVELS (3 * WHY_DEPTH + 4)	/* levels of nodes below the root, at most */

@@ -7,10 +7,12 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "files.h"
 #include "map.h"
+#include "functions.h"
 #include "slices.h"
 #include "spans.h"
 #include "why_lines.h"
@@ -20,6 +22,9 @@
 #define CPUS_MAX SLICES_CPUS_MAX
 #define LATE_MAX 4096		/* add_late_run() inserts before at most this many runs */
 
+/* Names of interrupts and functions; a machine has some hundred */
+#define NAMES_MAX 4096
+
 /* Beginnings of open slices of a program's writer, by depth; UINT64_MAX: not known */
 #define DEPTH_MAX 64
 struct writer {
@@ -28,13 +33,15 @@ struct writer {
 
 /*
  * @threads: the last thread with each TID; @now: time of the last event, ns; @slice: pattern for
- * names of slices, or NULL
+ * names of slices, or NULL; @functions: of each CPU
  */
 struct reader {
 	struct why_lines *lines;
 	const struct tb_trace *trace;
 	struct tb_cursor *cursor;
 	struct map threads, writers;
+	struct functions *functions;
+	unsigned int nr_functions;
 	const char *slice;
 	uint64_t now;
 	int failed;
@@ -298,7 +305,7 @@ static int take_call(struct reader *reader, const struct slice *slice)
 
 /* ---- interrupts ---- */
 
-/* Number of the interrupt's name, or -ENOMEM */
+/* Number of the interrupt's name, NAMES_MAX if there are too many names; or -ENOMEM */
 static int64_t name_of(struct why_lines *lines, const struct slice *slice)
 {
 	struct why_irq_name *grown;
@@ -310,6 +317,8 @@ static int64_t name_of(struct why_lines *lines, const struct slice *slice)
 		    !memcmp(lines->irqs[i].name, slice->name ? slice->name : "",
 			    slice->name_length))
 			return (int64_t)i;
+	if (i == NAMES_MAX)
+		return NAMES_MAX;
 	grown = realloc(lines->irqs, (lines->nr_irqs + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -337,27 +346,19 @@ static int add_part(struct why_list *list, uint64_t begin, uint64_t end, int64_t
 }
 
 /*
- * Interrupts that interrupted this one have ended before, so they are last in the list: this one
- * gets the time between them.  One without an end in the trace may have lasted until now.
+ * Interrupts that interrupted this one, and functions that it called, have ended before, so they
+ * are last in the list: this one gets the time between them.
  */
-static int take_irq(struct reader *reader, const struct slice *slice)
+static int add_irq(struct why_cpu *cpu, uint64_t begin, uint64_t end, int64_t who,
+		   enum why_cause cause)
 {
-	uint64_t at = slice->begin, end = slice->doubt ? reader->now : slice->end;
-	enum why_cause cause = slice->doubt ? WHY_UNKNOWN :
-			       slice->kind == SLICE_IRQ ? WHY_IRQ : WHY_SOFTIRQ;
-	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
-	const struct why_irq_part *parts;
+	const struct why_irq_part *parts = cpu->irqs.at;
 	struct why_irq_part *inner;
 	size_t first, count, i;
-	int64_t who = slice->number;
+	uint64_t at = begin;
 	int result = 0;
 
-	if (cause == WHY_IRQ)
-		who = name_of(reader->lines, slice);
-	if (!cpu || (cause == WHY_IRQ && who < 0))
-		return -ENOMEM;
-	parts = cpu->irqs.at;
-	for (first = cpu->irqs.count; first && parts[first - 1].begin >= slice->begin;)
+	for (first = cpu->irqs.count; first && parts[first - 1].begin >= begin;)
 		first--;
 	if (first && parts[first - 1].end > at)
 		at = parts[first - 1].end;
@@ -377,6 +378,50 @@ static int take_irq(struct reader *reader, const struct slice *slice)
 	}
 	free(inner);
 	return result ? result : add_part(&cpu->irqs, at, end, who, cause);
+}
+
+static int take_irq(struct reader *reader, const struct slice *slice)
+{
+	enum why_cause cause = slice->doubt ? WHY_UNKNOWN :
+			       slice->kind == SLICE_IRQ ? WHY_IRQ : WHY_SOFTIRQ;
+	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
+	int64_t who = slice->number & 0xff;
+
+	if (cause == WHY_IRQ)
+		who = name_of(reader->lines, slice);
+	if (!cpu || (cause == WHY_IRQ && who < 0))
+		return -ENOMEM;
+	/* one without an end in the trace may have lasted until now */
+	return add_irq(cpu, slice->begin, slice->doubt ? reader->now : slice->end, who, cause);
+}
+
+/* The function at @address had the CPU since @begin: it is a part of the interrupt around it */
+static int take_function(struct reader *reader, const struct slice *around, uint64_t begin,
+			 uint64_t address)
+{
+	struct slice named = { .number = -1 };
+	struct why_cpu *cpu;
+	char text[256];
+	uint64_t offset;
+	int64_t name;
+
+	if (!around || around->begin > begin ||
+	    tb_trace_symbol(reader->trace, address, &named.name, &named.name_length, &offset))
+		return 0;
+	if (around->kind == SLICE_IRQ) {
+		snprintf(text, sizeof(text), "%.*s: %.*s", (int)around->name_length,
+			 around->name ? around->name : "", (int)named.name_length, named.name);
+		named.number = around->number;
+		named.name = text;
+		named.name_length = strlen(text);
+	}
+	cpu = cpu_of(reader, around->cpu);
+	name = name_of(reader->lines, &named);
+	if (!cpu || name < 0)
+		return -ENOMEM;
+	if (around->kind == SLICE_IRQ)
+		return add_irq(cpu, begin, reader->now, name, WHY_IRQ);
+	return add_irq(cpu, begin, reader->now, WHY_VECTOR(around->number, name), WHY_SOFTIRQ);
 }
 
 static void take_slice(void *context, const struct slice *slice)
@@ -475,6 +520,22 @@ static int take_record(struct reader *reader, const struct tb_view *view, uint64
 
 /* ---- the recording ---- */
 
+/* An event of a timer or tasklet, or a loss */
+static int take_functions(struct reader *reader, struct slices *slices, const struct tb_view *view)
+{
+	const struct plan *plan = view->format ? slices_plan(slices, view->format) : NULL;
+	uint64_t begin, address;
+
+	if ((view->format && !plan) ||
+	    tb_array_reach(&reader->functions, &reader->nr_functions, view->cpu,
+			   sizeof(*reader->functions)))
+		return -ENOMEM;
+	if (!functions_take(&reader->functions[view->cpu], plan, view, reader->now, &begin,
+			    &address))
+		return 0;
+	return take_function(reader, slices_interrupt(slices, view->cpu), begin, address);
+}
+
 static int read_events(struct reader *reader, struct slices *slices, enum tb_timebase base,
 		       struct tb_error *error)
 {
@@ -511,7 +572,9 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 		if (ns > reader->now)
 			reader->now = ns;
 		end.ticks = view.ticks;
-		result = slices_take(slices, &view, reader->now);
+		result = take_functions(reader, slices, &view);
+		if (result >= 0)
+			result = slices_take(slices, &view, reader->now);
 		/* after slices_take(): take_call() needs the file of a call that ends here */
 		if (result >= 0)
 			result = files_take(reader->lines->files, &view, reader->now);
@@ -605,6 +668,7 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		result = sort_threads(&reader);
 	map_free(&reader.writers, free);
 	map_free(&reader.threads, NULL);
+	free(reader.functions);
 	tb_cursor_close(reader.cursor);
 	slices_close(slices);
 	spans_free(&missing);

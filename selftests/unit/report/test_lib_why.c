@@ -196,6 +196,91 @@ static void last_clock_record(void)
 	end();
 }
 
+enum { SOFTIRQ = 200, SOFTIRQ_EXIT = 202, TIMER = 204, TIMER_EXIT = 206 };
+
+static void put(uint64_t time, unsigned int id, uint64_t first, uint64_t second)
+{
+	const uint64_t payload[] = { first, second };
+
+	assert(fx_composite(&fx, 0, id, time, 100, payload, sizeof(payload)));
+}
+
+static void check_softirq(int64_t who, const char *function, uint64_t ns)
+{
+	const struct why_node *nodes;
+	size_t count, i, found = 0;
+	int64_t number;
+
+	nodes = why_nodes(why, &count);
+	for (i = 0; i < count; i++) {
+		if (nodes[i].cause != WHY_SOFTIRQ || nodes[i].who != who)
+			continue;
+		found++;
+		CHECK_NUMBER(nodes[i].ns, ns);
+		if (function)
+			CHECK_TEXT(why_irq(why, (who >> 8) - 1, &number), function);
+	}
+	CHECK_NUMBER(found, 1);
+}
+
+/*
+ * A softirq calls functions of timers, which are parts of it.  The end of the last one is missing,
+ * and another one is in no softirq.
+ */
+static void timer_functions(void)
+{
+	static const struct fx_field vector[] = { { "vec", "unsigned int", 0, 4, 0, 0, 0, 0 } };
+	static const struct fx_field timer[] = {
+		{ "timer", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "function", "void *", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+	};
+	struct {
+		struct tb_symbol symbol;
+		char name[8];
+	} known = { { .start = 0xffffffff81000000, .size = 0x100 }, "wakes_up" };
+	struct fx_ring notes = { 0 };
+	unsigned int i;
+
+	begin();
+	fx_describe(&fx, SOFTIRQ, 0, "irq", "softirq_entry", vector, 1);
+	fx_describe(&fx, SOFTIRQ_EXIT, 0, "irq", "softirq_exit", vector, 1);
+	fx_describe(&fx, TIMER, 0, "timer", "timer_expire_entry", timer, 2);
+	fx_describe(&fx, TIMER_EXIT, 0, "timer", "timer_expire_exit", timer, 1);
+	fx_open(&fx, 0, 1000, 0, NULL);
+	switch_to(1000, 0, 0, 100);
+	put(1100, SOFTIRQ, 1, 0);
+	put(1200, TIMER, 10, known.symbol.start);
+	put(1250, TIMER_EXIT, 10, 0);
+	put(1300, TIMER, 20, known.symbol.start);
+	put(1350, TIMER_EXIT, 99, 0);
+	put(1400, TIMER_EXIT, 20, 0);
+	for (i = 0; i < 5; i++) {
+		put(1402 + 3 * i, TIMER, 50 + i, known.symbol.start);
+		put(1403 + 3 * i, TIMER_EXIT, 50 + i, 0);
+	}
+	put(1420, TIMER, 30, known.symbol.start);
+	put(1500, SOFTIRQ_EXIT, 1, 0);
+	put(1600, SOFTIRQ, 1, 0);
+	put(1700, TIMER_EXIT, 30, 0);
+	put(1800, SOFTIRQ_EXIT, 1, 0);
+	put(1810, TIMER, 40, known.symbol.start);
+	put(1820, TIMER_EXIT, 40, 0);
+	switch_to(2000, 100, SLEEPS, 0);
+	fx_close(&fx, 0);
+	fx_totals(&fx, 0);
+	fx_durable_end(&fx);
+	fx_begin(&fx, &notes, TB_BLOCK_NOTE, 12, 0, 0, 0);
+	assert(fx_put_composite(&fx, &notes, TB_EV_SYMBOL, 0, 0, 0, &known,
+				sizeof(known.symbol) + 8));
+	fx_end(&fx, &notes);
+	CHECK(!tb_trace_open_memory(fx.data, fx.size, &trace, NULL));
+	CHECK(!why_open(trace, TB_TIME_MONOTONIC, NULL, &why, NULL));
+	CHECK(!why_add(why, why_thread(why, why_index(why, 100)), 1000, 2000));
+	check_softirq(1, NULL, 445);
+	check_softirq(WHY_VECTOR(1, 0), "wakes_up", 155);
+	end();
+}
+
 /* Three threads run for 100 ns each, in an order that is random; each wakes the next one */
 static void full_tree(void)
 {
@@ -238,6 +323,7 @@ static const struct test tests[] = {
 	{ "a TID that another thread gets, without records of threads", only_ends },
 	{ "a waker whose TID another thread gets", waker },
 	{ "nothing is known after the last event", last_clock_record },
+	{ "functions of timers in a softirq", timer_functions },
 	{ "a tree with a limit", full_tree },
 };
 

@@ -29,14 +29,25 @@ const char *cause_call(int64_t call, char *text, size_t size)
 	return text;
 }
 
-const char *cause_irq(const struct why *why, int64_t who, char *text, size_t size)
+/* The function that a softirq calls, NULL if that is not known */
+static const char *function_of(const struct why *why, int64_t vector)
 {
 	int64_t number;
-	const char *name;
+
+	return why_irq(why, (vector >> 8) - 1, &number);
+}
+
+const char *cause_irq(const struct why *why, int64_t who, char *text, size_t size)
+{
+	const char *name, *function;
+	int64_t number;
 
 	if (who <= WHY_SOFTIRQ_WHO(0)) {
-		name = tb_softirq_name((uint64_t)WHY_SOFTIRQ_WHO(who));
-		snprintf(text, size, "softirq %s", name ? name : "?");
+		number = WHY_SOFTIRQ_WHO(who);
+		name = tb_softirq_name((uint64_t)number & 0xff);
+		function = function_of(why, number);
+		snprintf(text, size, "softirq %s%s%s", name ? name : "?", function ? ": " : "",
+			 function ? function : "");
 		return text;
 	}
 	name = why_irq(why, who, &number);
@@ -134,13 +145,15 @@ static void json_number(struct out *out, const char *key, int64_t value)
 
 static void json_irq(const struct why *why, int64_t who, struct out *out)
 {
-	int64_t number;
-	const char *name = why_irq(why, who, &number);
+	bool softirq = who <= WHY_SOFTIRQ_WHO(0);
+	int64_t number = softirq ? WHY_SOFTIRQ_WHO(who) : 0;
+	const char *name = softirq ? function_of(why, number) : why_irq(why, who, &number);
 
-	if (who <= WHY_SOFTIRQ_WHO(0)) {
-		json_number(out, ",\"softirq\":", WHY_SOFTIRQ_WHO(who));
-	} else if (name) {
+	if (softirq)
+		json_number(out, ",\"softirq\":", number & 0xff);
+	else if (name)
 		json_number(out, ",\"irq\":", number);
+	if (name) {
 		out_text(out, ",\"name\":");
 		out_json_string(out, name);
 	}
@@ -177,7 +190,7 @@ static void json_cause(const struct why *why, const struct why_node *node, struc
 	} else if (node->cause == WHY_REQUEST) {
 		json_request(why_request(why, node->who), out);
 	} else if (node->cause == WHY_SOFTIRQ) {
-		json_number(out, ",\"softirq\":", node->who);
+		json_irq(why, WHY_SOFTIRQ_WHO(node->who), out);
 	}
 	out_text(out, ",\"text\":");
 	out_json_string(out, cause_text(why, node, text, sizeof(text)));
