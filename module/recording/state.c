@@ -206,8 +206,8 @@ static bool tb_state_start_over(struct tb_provider *p)
 }
 
 /*
- * A record that is older than the latest one gets the time of that one.  A new thread may have run
- * before then, so it was not created at that time.
+ * A record that is older than the latest one gets the latest one's time.  A new thread may have run
+ * before that time, so it was not created then.
  */
 static int tb_state_add_queued(struct tb_provider *p, u64 time, const struct tb_thread *queued)
 {

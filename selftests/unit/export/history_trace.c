@@ -26,8 +26,8 @@
 #include <inttypes.h>
 #include "test_lib_fixture.h"
 
-enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
-       EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94 };
+enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86,
+       EV_IRQ_EXIT = 88, EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256

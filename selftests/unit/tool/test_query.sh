@@ -114,12 +114,15 @@ answers "1000,$service,
 1001,/system.slice/docker-$(printf 0123456789abcdef%.0s 1 2 3 4).scope,0123456789ab
 1002,," ended.tbuf "SELECT DISTINCT _tid, _cgroup, _container FROM sched_switch
 		WHERE _tid BETWEEN 1000 AND 1002 ORDER BY _tid" &&
-	answers "$(query --csv --no-header ended.tbuf "SELECT count(*) FROM events WHERE (_tid - 1000) % 3 = 0
-		AND _tid >= 1000"; cat out)" ended.tbuf "SELECT count(*) FROM events WHERE _cgroup = '$service'"
+	answers "$(query --csv --no-header ended.tbuf "SELECT count(*) FROM events
+		WHERE (_tid - 1000) % 3 = 0 AND _tid >= 1000"; cat out)" ended.tbuf \
+		"SELECT count(*) FROM events WHERE _cgroup = '$service'"
 result $? "the cgroup and the container of an event's thread"
-answers "$(query --csv --no-header ended.tbuf "WITH s AS MATERIALIZED (SELECT _container FROM sched_switch)
+answers "$(query --csv --no-header ended.tbuf "WITH s AS MATERIALIZED
+		(SELECT _container FROM sched_switch)
 		SELECT count(*) FROM s AS a JOIN s AS b ON a._container = b._container"; cat out)" \
-	ended.tbuf "SELECT count(*) FROM sched_switch AS a JOIN sched_switch AS b ON a._container = b._container" &&
+	ended.tbuf "SELECT count(*) FROM sched_switch AS a JOIN sched_switch AS b
+		ON a._container = b._container" &&
 	[ "$(cat out)" -gt 100 ]
 result $? "a join of containers, with an index"
 # columns that a statement does not name are not read

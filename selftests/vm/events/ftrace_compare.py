@@ -36,8 +36,8 @@ DEPTH = {".": 0, "b": 0, "s": 1, "h": 2, "H": 2, "Z": 3, "z": 3}
 # because any number of them may come in between. As many events before and after the marks may be
 # on either side of them.
 AHEAD = 4000
-# Our compact events have no names: a thread has its new name from the tracepoint task_rename on. The
-# kernel changes it right after that; an interrupt in between still has the old one.
+# Our compact events have no names: a thread has its new name from the tracepoint task_rename on.
+# The kernel changes it right after that; an interrupt in between still has the old one.
 RENAME = re.compile(r"pid=(\d+) oldcomm=(.*) newcomm=(.*) oom_score_adj=")
 RENAME_NS = 10**6
 RARE = 50

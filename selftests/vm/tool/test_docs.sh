@@ -57,8 +57,11 @@ conclusion()
 		     reading && / blocked in flock$/ { print; all = $1 }
 		     reading && /of lockfile$/ { print; named = $1 }
 		     reading && / python3-[0-9]* woke it$/ { print; job = $1 }
-		     reading && / sh-[0-9]* runs$/ { print; right = named == all && job > all * 0.9 && $1 > all / 3
-						     exit }
+		     reading && / sh-[0-9]* runs$/ {
+			print
+			right = named == all && job > all * 0.9 && $1 > all / 3
+			exit
+		     }
 		     END { exit !right }' "$1" && grep "^1 system call 'fsync': " "$1"
 }
 
