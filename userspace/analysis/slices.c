@@ -31,6 +31,11 @@ struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 	return slices;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 void slices_off(struct slices *slices)
 {
 	slices->off = true;
@@ -39,20 +44,31 @@ void slices_off(struct slices *slices)
 void slices_before(struct slices *slices)
 {
 	/* a thread that begins to wait for a CPU, and was not on one, has one of these events */
-	static const char *const wakeups[] = { "sched_waking", "sched_wakeup_new" };
+	static const char *const wakeups[] = { "sched:sched_waking", "sched:sched_wakeup_new" };
 	const struct spans *missing = slices->missing;
-	uint64_t from;
+	uint64_t from, ticks;
 	unsigned int i;
 
 	slices->before = true;
 	for (i = 0; i < sizeof(wakeups) / sizeof(wakeups[0]); i++) {
 		from = spans_recorded_from(slices->trace, wakeups[i], slices->base);
-		if (from > slices->wakeups_from)
-			slices->wakeups_from = from;
+		slices->wakeups_from = later(slices->wakeups_from, from);
 	}
-	for (i = 0; i < missing->nr_cpus; i++)
-		if (missing->cpus[i].any && missing->cpus[i].begin > slices->begin)
-			slices->begin = missing->cpus[i].begin;
+	slices->calls_from = spans_recorded_from(slices->trace, "raw_syscalls:sys_enter",
+						 slices->base);
+	for (i = 0; i < FORMS; i++)
+		slices->unruled_from[i] = missing->rules_known ? 0 : UINT64_MAX;
+	/* before the first change, it is not known what was selected */
+	if (!tb_trace_selection(slices->trace, 0, &ticks))
+		slices->begin = tb_trace_ns(slices->trace, ticks, slices->base);
+	slices->end = UINT64_MAX;
+	for (i = 0; i < missing->nr_cpus; i++) {
+		if (!missing->cpus[i].any)
+			continue;
+		slices->begin = later(slices->begin, missing->cpus[i].begin);
+		if (missing->cpus[i].end < slices->end)
+			slices->end = missing->cpus[i].end;
+	}
 }
 
 void slices_missing(struct slices *slices, const struct spans *missing)
@@ -186,21 +202,19 @@ void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, 
 		certain_until(slices, thread->out_at, thread->out_losses, ns), SLICE_UNENDED);
 }
 
-/* The time since when the trace has the events of all CPUs, at @ns; UINT64_MAX: it has not */
+/* The time since when the trace has the switches of all CPUs, at @ns; UINT64_MAX: it has not */
 static uint64_t complete_since(const struct slices *slices, uint64_t ns)
 {
 	const struct spans *missing = slices->missing;
 	size_t at = spans_from(missing, ns);
-	uint64_t since = slices->begin;
+	uint64_t since = later(slices->begin, later(slices->switches_since,
+						    slices->unruled_from[FORM_SWITCH]));
 
-	if (!missing->all_cpus || (at < missing->count && missing->list[at].first <= ns))
+	if (!missing->all_cpus || ns > slices->end ||
+	    (at < missing->count && missing->list[at].first <= ns))
 		return UINT64_MAX;
-	if (at && missing->list[at - 1].last > since)
-		since = missing->list[at - 1].last;
-	if (slices->switches_since > since)
-		since = slices->switches_since;
-	if (slices->rules_until > since)
-		since = slices->rules_until;
+	if (at)
+		since = later(since, missing->list[at - 1].last);
 	return since <= ns ? since : UINT64_MAX;
 }
 
@@ -238,12 +252,12 @@ static void note_asleep(struct slices *slices, struct thread *thread, uint32_t t
 static void end_waiting(struct slices *slices, uint32_t tid, const struct tb_view *view,
 			uint64_t ns)
 {
-	uint64_t since = complete_since(slices, ns);
+	uint64_t since = later(complete_since(slices, ns), slices->wakeups_from);
 	struct slice off;
 
-	if (since < slices->wakeups_from)
-		since = slices->wakeups_from;
-	if (since >= ns || (!slices->wakings && !slices->missing->rules_known))
+	since = later(since, later(slices->unruled_from[FORM_WAKING],
+				   slices->unruled_from[FORM_NEW]));
+	if (since >= ns)
 		return;
 	slice_begin(&off, SLICE_OFF, view, since);
 	off.tid = tid;
@@ -281,7 +295,6 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	if (!thread)
 		return -ENOMEM;
 	slices->wakeups |= plan->role == ROLE_WAKEUP;
-	slices->wakings |= plan->role == ROLE_WAKING;
 	if (thread->woken && !may_have_run(slices, thread, ns)) {
 		/* the first event counts: waking comes before wakeup */
 		if (plan->role == ROLE_WAKEUP && !thread->awake) {
@@ -422,7 +435,6 @@ static int take_call(struct slices *slices, const struct plan *plan,
 	thread = has ? thread_of(slices, view->tid) : NULL;
 	if (!thread)
 		return has ? -ENOMEM : 0;
-	slices->calls = true;
 	thread->asleep_since = UINT64_MAX;
 	if (thread->in_call)
 		end_unknown(slices, &thread->call);
@@ -438,15 +450,18 @@ static int take_call(struct slices *slices, const struct plan *plan,
 }
 
 static int take_call_exit(struct slices *slices, const struct plan *plan,
-			  const struct tb_view *view, uint64_t ns)
+			  const struct tb_view *view, const struct cpu *cpu, uint64_t ns)
 {
 	struct thread *thread = map_get(&slices->threads, view->tid);
 	int64_t id;
 	bool has;
 
 	id = plan_number(view, plan->fields[0], &has);
-	if (thread && !thread->in_call && has && slices->calls &&
-	    thread->asleep_since < UINT64_MAX) {
+	/* the thread has entered no call since it was woken; in execve() it may get another TID */
+	if (thread && !thread->in_call && has && thread->asleep_since < UINT64_MAX &&
+	    slices->calls_from <= thread->woken_at &&
+	    slices->unruled_from[FORM_CALL] <= thread->woken_at &&
+	    (!cpu->running || cpu->run.tid == view->tid)) {
 		slice_begin(&thread->call, SLICE_SYSCALL, view, thread->asleep_since);
 		thread->call.number = id;
 		slice_end(slices, &thread->call, ns, SLICE_UNBEGUN);
@@ -534,10 +549,15 @@ const struct plan *slices_plan(struct slices *slices, const struct tb_format *fo
 }
 
 /* The kernel records an event with a rule, and events of chosen threads only, in its wide form */
-static void note_form(struct slices *slices, const struct tb_view *view, uint64_t ns)
+static void note_form(struct slices *slices, const struct tb_view *view, enum form form,
+		      uint64_t ns)
 {
-	if (slices->before && !slices->missing->rules_known && !view->compact)
-		slices->rules_until = ns;
+	if (!slices->before || slices->missing->rules_known)
+		return;
+	if (!view->compact)
+		slices->unruled_from[form] = UINT64_MAX;
+	else if (slices->unruled_from[form] == UINT64_MAX)
+		slices->unruled_from[form] = ns;
 }
 
 int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
@@ -551,8 +571,9 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		slices->last = ns;
 	if (view->user || view->cpu >= SLICES_CPUS_MAX)
 		return 0;
-	if (!slices->begin)
-		slices->begin = ns;
+	if (!slices->begun)
+		slices->begin = later(slices->begin, ns);
+	slices->begun = true;
 	cpu = cpu_of(slices, view->cpu);
 	if (!cpu)
 		return -ENOMEM;
@@ -569,7 +590,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:
-		note_form(slices, view, ns);
+		note_form(slices, view, FORM_SWITCH, ns);
 		/* a thread does not leave the CPU in an interrupt: the end is missing */
 		slices_drop_irqs(slices, cpu, 0);
 		if (take_out(slices, plan, view, cpu, ns))
@@ -578,7 +599,10 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 		return 1;
 	case ROLE_WAKING:
 	case ROLE_WAKEUP:
-		note_form(slices, view, ns);
+		if (plan->role == ROLE_WAKING)
+			note_form(slices, view, FORM_WAKING, ns);
+		else if (!strcmp(view->format->name, "sched_wakeup_new"))
+			note_form(slices, view, FORM_NEW, ns);
 		return take_wake(slices, plan, view, ns);
 	case ROLE_IRQ:
 		return slices_take_irq(slices, plan, view, cpu, ns);
@@ -588,9 +612,10 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	case ROLE_SOFTIRQ_EXIT:
 		return slices_take_softirq(slices, plan, view, cpu, ns);
 	case ROLE_SYSCALL:
+		note_form(slices, view, FORM_CALL, ns);
 		return take_call(slices, plan, view, ns);
 	case ROLE_SYSCALL_EXIT:
-		return take_call_exit(slices, plan, view, ns);
+		return take_call_exit(slices, plan, view, cpu, ns);
 	default:
 		return 0;
 	}

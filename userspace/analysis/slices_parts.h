@@ -54,21 +54,24 @@ struct beginning {
 	bool endless, ignored;
 };
 
+/* Events whose form says whether a rule may have kept out some */
+enum form { FORM_SWITCH, FORM_WAKING, FORM_NEW, FORM_CALL, FORMS };
+
 struct slices {
 	const struct tb_trace *trace;
 	void (*each)(void *context, const struct slice *slice);
 	void *context;
 	uint64_t losses, last;
-	uint64_t begin;			/* ns; before, events of a CPU are missing; 0: not yet known */
+	uint64_t begin, end;		/* ns; before and after, events of a CPU are missing */
 	uint64_t wakeups_from;		/* ns; the trace has all wake-ups from then on */
-	uint64_t rules_until;		/* ns; until then, rules may have kept out events */
+	uint64_t calls_from;		/* the same of beginnings of calls */
+	uint64_t unruled_from[FORMS];	/* ns; no rule has kept out such events since then */
 	enum tb_timebase base;
 	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
 	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
 	bool wakeups;			/* there are events of wakeup, not only of waking */
-	bool wakings;			/* there are events of waking */
-	bool calls;			/* there are events of the begin of a call */
 	bool off, before;		/* the caller wants them: slices_off(), slices_before() */
+	bool begun;			/* a CPU has had an event */
 	bool first_runs;		/* slices_begin() has yet to make them */
 	uint64_t switches_from;		/* ticks */
 	struct map threads;

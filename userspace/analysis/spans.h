@@ -49,11 +49,10 @@ struct spans {
 };
 
 /* True if the recording says at its end that rules or the choice of threads kept out events of this
- * name, "sched_switch", of system sched */
+ * name, as "sched:sched_switch" */
 bool spans_lacks(const struct tb_trace *trace, const char *name);
 
-/* The time, ns, from which on to the end all events of this name, of system sched, are recorded;
- * UINT64_MAX: not */
+/* The time, ns, from which on to the end all events of this name are recorded; UINT64_MAX: not */
 uint64_t spans_recorded_from(const struct tb_trace *trace, const char *name,
 			     enum tb_timebase base);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "slices.h"
 #include "spans.h"
 #include "lib/array.h"
 
@@ -151,14 +152,18 @@ static uint64_t begin_of(const struct ahead *a, const struct edges *edges)
 	       tb_trace_ns(a->trace, edges->first.time_start, a->base) : 0;
 }
 
+/* @name: as "sched:sched_switch" */
 static bool is_event(const struct tb_format *format, const char *name)
 {
-	return format && !strcmp(format->system, "sched") && !strcmp(format->name, name);
+	size_t length = format ? strlen(format->system) : 0;
+
+	return format && !strncmp(name, format->system, length) && name[length] == ':' &&
+	       !strcmp(name + length + 1, format->name);
 }
 
 static bool is_switch(const struct tb_format *format)
 {
-	return is_event(format, "sched_switch");
+	return is_event(format, "sched:sched_switch");
 }
 
 /* Find the first event of a CPU.  False: events before it are missing */
@@ -254,20 +259,30 @@ uint64_t spans_recorded_from(const struct tb_trace *trace, const char *name,
 	return change || !selects(trace, 0, name) ? since : 0;
 }
 
-/* See struct spans; the totals of all recorded CPUs are written together */
-static bool has_all_cpus(const struct tb_trace *trace, const struct spans *spans)
+/*
+ * See struct spans.  The totals of all recorded CPUs are written together; a CPU with blocks that
+ * are not in this file did something that is not, too.
+ */
+static bool has_all_cpus(const struct tb_trace *trace, const struct edges *edges,
+			 unsigned int cpus)
 {
 	const struct tb_init *init = tb_trace_init(trace);
 	unsigned int i, with_blocks = 0;
+	const struct tb_totals *totals;
+	bool counted = false;
 
 	if (!init || !(init->flags & TB_INIT_ALL_CPUS))
 		return false;
-	for (i = 0; i < init->nr_cpus; i++) {
-		if (tb_trace_totals(trace, i) || tb_trace_snapshot(trace, i))
-			return true;
-		with_blocks += i < spans->nr_cpus && spans->cpus[i].any;
+	for (i = 0; i < init->nr_cpus && i < SLICES_CPUS_MAX; i++) {
+		totals = tb_trace_totals(trace, i);
+		if (!totals)
+			totals = tb_trace_snapshot(trace, i);
+		counted |= totals != NULL;
+		with_blocks += i < cpus && edges[i].any;
+		if (totals && totals->blocks && (i >= cpus || !edges[i].any))
+			return false;
 	}
-	return with_blocks == init->nr_cpus;
+	return counted || with_blocks == init->nr_cpus;
 }
 
 /*
@@ -282,7 +297,7 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 	unsigned int i;
 
 	missing->first = UINT64_MAX;
-	if (!switch_format(a->trace) || spans_lacks(a->trace, "sched_switch"))
+	if (!switch_format(a->trace) || spans_lacks(a->trace, "sched:sched_switch"))
 		return;
 	for (i = 0; i < missing->nr_cpus; i++) {
 		cpus[i].has_tid = tb_trace_totals(a->trace, i) &&
@@ -321,7 +336,7 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 		};
 		spans->nr_cpus = cpu + 1;
 	}
-	spans->all_cpus = !result && has_all_cpus(trace, spans);
+	spans->all_cpus = !result && has_all_cpus(trace, edges, cpus);
 	for (cpu = 0; cpu < spans->nr_cpus; cpu++)
 		spans->rules_known |= tb_trace_totals(trace, cpu) != NULL;
 	if (!result)

@@ -101,7 +101,7 @@ bool why_slice(const struct why *why, size_t index, uint32_t *thread, uint64_t *
 	       uint64_t *to);
 
 /* Get call number @index of @thread, in the order of time: number of the system call, beginning and
- * end.  false: there are fewer.  Calls whose beginning or end is not known are left out */
+ * end, as far as the trace has it.  false: there are fewer */
 bool why_call(const struct why *why, uint32_t thread, size_t index, int64_t *number,
 	      uint64_t *from, uint64_t *to);
 

@@ -396,8 +396,8 @@ static int take_irq(struct reader *reader, const struct slice *slice)
 }
 
 /* The function at @address had the CPU since @begin: it is a part of the interrupt around it */
-static int take_function(struct reader *reader, const struct slice *around, uint64_t begin,
-			 uint64_t address)
+static int take_function(struct reader *reader, const struct slice *around, uint16_t context,
+			 uint64_t begin, uint64_t address)
 {
 	struct slice named = { .number = -1 };
 	struct why_cpu *cpu;
@@ -405,7 +405,9 @@ static int take_function(struct reader *reader, const struct slice *around, uint
 	uint64_t offset;
 	int64_t name;
 
+	/* an interrupt without events may have come in between */
 	if (!around || around->begin > begin ||
+	    !(context & TB_CONTEXT_HARDIRQ) != (around->kind == SLICE_SOFTIRQ) ||
 	    tb_trace_symbol(reader->trace, address, &named.name, &named.name_length, &offset))
 		return 0;
 	if (around->kind == SLICE_IRQ) {
@@ -533,7 +535,8 @@ static int take_functions(struct reader *reader, struct slices *slices, const st
 	if (!functions_take(&reader->functions[view->cpu], plan, view, reader->now, &begin,
 			    &address))
 		return 0;
-	return take_function(reader, slices_interrupt(slices, view->cpu), begin, address);
+	return take_function(reader, slices_interrupt(slices, view->cpu), view->context, begin,
+			     address);
 }
 
 static int read_events(struct reader *reader, struct slices *slices, enum tb_timebase base,
@@ -657,7 +660,7 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		slices_missing(slices, &missing);
 		slices_switches_from(slices, 0);
 		slices_off(slices);
-		if (!spans_lacks(trace, "sched_switch"))
+		if (!spans_lacks(trace, "sched:sched_switch"))
 			slices_before(slices);
 		note_formats(lines, slices, trace);
 		result = read_events(&reader, slices, base, error);

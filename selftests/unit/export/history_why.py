@@ -46,11 +46,9 @@ class Truth:
             self.offs[tid].append((*span(None, end), end.cpu if end else None, 1, waking))
         for tid, end in history.queued:
             self.offs[tid].append((*span(None, end), end.cpu, 0, None))
-        entered = min((event.time for event in history.events if event.kind == "enter"),
-                      default=self.last)
         for tid, number, begin, end in history.calls:
-            # only its end tells of a call that began before, if calls are recorded
-            if begin or (end and end.time > entered):
+            # only its end tells of a call that began before
+            if begin or end:
                 self.calls[tid].append((*span(begin, end), number))
         for cpu, kind, number, begin, end in history.irqs:
             self.irqs[cpu].append((*span(begin, end), (kind, number) if end else ("unknown",)))

@@ -25,6 +25,9 @@ static void take(void *context, const struct slice *slice)
 		slices[nr_slices++] = *slice;
 }
 
+/* CPUs of the next recording */
+static unsigned int cpus = 1;
+
 static void begin(struct fx *fx)
 {
 	static const struct fx_field vector[] = {
@@ -35,7 +38,7 @@ static void begin(struct fx *fx)
 		{ "pid", "pid_t", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
 	};
 
-	*fx = (struct fx){ .log2 = 14, .start = 1000, .cpus = 1, .init_flags = TB_INIT_ALL_CPUS };
+	*fx = (struct fx){ .log2 = 14, .start = 1000, .cpus = cpus, .init_flags = TB_INIT_ALL_CPUS };
 	fx_start_recording(fx, 1);
 	fx_describe(fx, IRQ_ENTRY, 0, "irq", "irq_handler_entry", fx_irq_exit_fields, 1);
 	fx_describe(fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_exit_fields, 2);
@@ -356,6 +359,58 @@ static void test_asleep_before(void)
 	CHECK(slices[8].tid == 10 && slices[8].has_result && !slices[8].result);
 }
 
+enum { PARTS_END_APART, RULE_FOR_WAKINGS, BLOCKS_ELSEWHERE, ALL_THERE };
+
+/*
+ * Thread 9 comes to CPU 0 at 5100, and no event says that it was woken; all events have their
+ * compact form.  What was missing: the last events of CPU 1; wakings, by a rule; all blocks of CPU 1
+ */
+static void comes_unwoken(int lacks)
+{
+	struct fx fx;
+
+	cpus = 2;
+	begin(&fx);
+	cpus = 1;
+	fx_describe(&fx, WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking", fx_wake_compact, 4);
+	fx_describe(&fx, WAKEUP_NEW + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup_new",
+		    fx_wake_compact, 4);
+	fx_open(&fx, 0, 2000, 7, NULL);
+	fx_simple(&fx, 0, WAKEUP_NEW + 1, 2050, 51);
+	if (lacks == RULE_FOR_WAKINGS)
+		put(&fx, WAKING, 2100, 50);
+	else
+		fx_simple(&fx, 0, WAKING + 1, 2100, 50);
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 2200, fx_switch_compact(7, 50, 1, 0, 0));
+	if (lacks == BLOCKS_ELSEWHERE) {
+		fx.rings[1].sequence = 1;
+	} else {
+		fx_open(&fx, 1, 2000, 8, NULL);
+		fx_simple(&fx, 1, FX_SWITCH_COMPACT, 2100, fx_switch_compact(8, 0, 1, 0, 0));
+		fx_simple(&fx, 1, FX_SWITCH_COMPACT, lacks == PARTS_END_APART ? 3000 : 7000,
+			  fx_switch_compact(0, 8, 0, 0, 0));
+		fx_close(&fx, 1);
+	}
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 5100, fx_switch_compact(50, 9, 1, 0, 0));
+	fx_simple(&fx, 0, FX_SWITCH_COMPACT, 6000, fx_switch_compact(9, 0, 1, 0, 0));
+	if (lacks == BLOCKS_ELSEWHERE)
+		fx_totals(&fx, 1);
+	run_for(&fx, lacks == BLOCKS_ELSEWHERE ? BEFORE : KILLED);
+}
+
+static void test_not_all_there(void)
+{
+	unsigned int lacks, i, found;
+
+	for (lacks = PARTS_END_APART; lacks <= ALL_THERE; lacks++) {
+		comes_unwoken((int)lacks);
+		for (i = found = 0; i < nr_slices; i++)
+			found += slices[i].kind == SLICE_OFF && slices[i].tid == 9 &&
+				 slices[i].end == 5100;
+		CHECK_NUMBER(found, lacks == ALL_THERE);
+	}
+}
+
 static const struct test tests[] = {
 	{ "ends that are recorded later", test_ends_come_later },
 	{ "each kind of interrupt", test_each_kind },
@@ -365,6 +420,7 @@ static const struct test tests[] = {
 	{ "changes of the selection", test_changes },
 	{ "what ran first, unless rules have kept out switches", test_first_run },
 	{ "what slept or waited when the recording began", test_asleep_before },
+	{ "nothing of before if the recording lacks events", test_not_all_there },
 };
 
 TEST_MAIN(tests)

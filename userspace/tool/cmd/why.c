@@ -189,9 +189,10 @@ static int add_part(struct job *job, const struct tb_trace *trace, uint32_t thre
 	return why_cut(job->why, thread, &from, &to) ? add(job, thread, from, to) : 0;
 }
 
-static bool is_chosen_call(const struct job *job, int64_t number)
+static bool is_chosen_call(const struct job *job, const struct tb_trace *trace, int64_t number)
 {
-	const char *name = number < 0 ? NULL : tb_syscall_name((uint64_t)number);
+	const char *name = number < 0 || number > UINT32_MAX ? NULL :
+			   tb_trace_string(trace, TB_STRING_SYSCALL, (uint32_t)number);
 
 	return name && !fnmatch(job->call, name, 0);
 }
@@ -206,7 +207,7 @@ static int add_thread(struct job *job, const struct tb_trace *trace, uint32_t th
 	job->found = true;
 	for (i = 0; !result && job->call &&
 	     why_call(job->why, thread, i, &number, &from, &to); i++)
-		if (is_chosen_call(job, number))
+		if (is_chosen_call(job, trace, number))
 			result = add_part(job, trace, thread, from, to);
 	if (!job->call && why_threads_time(&job->selection, job->why, job->selection.base, thread,
 					   &from, &to))
