@@ -42,7 +42,8 @@ static int tb_state_init(struct tb_provider *p, bool dump)
 		.pid_max = PID_MAX_LIMIT,
 		.flags = (dump ? TB_INIT_STATE_DUMP : 0) |
 			 (p->clock.fallback ? TB_INIT_CLOCK_FALLBACK : 0) |
-			 (cpumask_subset(cpu_possible_mask, &p->wanted) ? TB_INIT_ALL_CPUS : 0),
+			 (cpumask_subset(cpu_possible_mask, &p->wanted) && !p->nr_missing ?
+			  TB_INIT_ALL_CPUS : 0),
 		.generation = p->generation,
 	};
 

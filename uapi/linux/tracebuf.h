@@ -444,7 +444,7 @@ struct tb_init {
 /* tb_init.flags */
 #define TB_INIT_STATE_DUMP	0x01	/* records of existing threads follow */
 #define TB_INIT_CLOCK_FALLBACK	0x02	/* the TSC was not usable */
-#define TB_INIT_ALL_CPUS	0x04	/* tb_config.cpus leaves out no CPU */
+#define TB_INIT_ALL_CPUS	0x04	/* no CPU was left out, or had no memory for its ring */
 
 /* tb_field.flags */
 #define TB_FIELD_SIGNED		0x01
