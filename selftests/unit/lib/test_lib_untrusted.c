@@ -54,6 +54,12 @@ static void names_of_threads(void)
 	CHECK(is_harmless());
 	CHECK_HAS("a???gnp.x");
 	CHECK_HAS("??2J" UMLAUT);
+	CHECK_NUMBER(run_on("why", ""), 0);
+	CHECK(is_harmless());
+	CHECK_HAS("a???gnp.x-100");
+	CHECK_NUMBER(run_on("why --comm '*'", ""), 0);
+	CHECK(is_harmless());
+	CHECK_HAS("??2J" UMLAUT "-101 runs");
 	/* a build without SQLite has no query */
 	if (run("query -h"))
 		return;

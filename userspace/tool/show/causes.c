@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include "causes.h"
+#include "lib/utf8.h"
 
 /* ---- text ---- */
 
@@ -13,6 +14,7 @@ const char *cause_thread(const struct why *why, int64_t thread, char *text, size
 
 	snprintf(text, size, "%s-%" PRIu32, comm[0] ? comm : "<...>",
 		 why_tid(why, (uint32_t)thread));
+	utf8_plain_string(text, size);
 	return text;
 }
 
@@ -48,6 +50,7 @@ const char *cause_irq(const struct why *why, int64_t who, char *text, size_t siz
 		function = function_of(why, number);
 		snprintf(text, size, "softirq %s%s%s", name ? name : "?", function ? ": " : "",
 			 function ? function : "");
+		utf8_plain_string(text, size);
 		return text;
 	}
 	name = why_irq(why, who, &number);
@@ -55,6 +58,7 @@ const char *cause_irq(const struct why *why, int64_t who, char *text, size_t siz
 		snprintf(text, size, "an interrupt");
 	else
 		snprintf(text, size, "interrupt %" PRId64 "%s%s", number, name[0] ? " " : "", name);
+	utf8_plain_string(text, size);
 	return text;
 }
 
@@ -64,6 +68,7 @@ const char *cause_request(const struct why *why, int64_t who, char *text, size_t
 
 	snprintf(text, size, "a request (%s) to disk %" PRIu32 ":%" PRIu32, request->kind,
 		 request->device >> 20, request->device & 0xfffff);
+	utf8_plain_string(text, size);
 	return text;
 }
 
@@ -92,7 +97,9 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 		snprintf(text, size, "blocked %s", cause_call(node->who, part, sizeof(part)));
 		return text;
 	case WHY_OBJECT:
-		return why_object(why, node->who);
+		snprintf(text, size, "%s", why_object(why, node->who));
+		utf8_plain_string(text, size);
+		return text;
 	case WHY_WOKEN:
 		snprintf(text, size, "until %s woke it",
 			 cause_thread(why, node->who, part, sizeof(part)));
@@ -193,7 +200,9 @@ static void json_cause(const struct why *why, const struct why_node *node, struc
 		json_irq(why, WHY_SOFTIRQ_WHO(node->who), out);
 	}
 	out_text(out, ",\"text\":");
-	out_json_string(out, cause_text(why, node, text, sizeof(text)));
+	/* a path may be longer than a line of text */
+	out_json_string(out, node->cause == WHY_OBJECT ? why_object(why, node->who) :
+			     cause_text(why, node, text, sizeof(text)));
 }
 
 void cause_json(const struct why *why, const struct why_node *nodes, uint32_t index,
