@@ -159,7 +159,8 @@ void diff_find_missing(struct diff *diff)
 		finding = add(diff, INT64_MAX, "summary", i ? "B" : "A");
 		if (!finding)
 			return;
-		TEXT(finding->text, "%s lacks %" PRIu64 " of its %" PRIu64 " events: waits, calls and interrupts of that time are in no figure of %s.",
+		TEXT(finding->text, "%s lacks %" PRIu64 " of its %" PRIu64 " events: waits, calls "
+		     "and interrupts of that time are in no figure of %s.",
 		     finding->name, total->lost, total->lost + total->events, finding->name);
 		command_report(diff, finding, "losses", i);
 	}

@@ -89,11 +89,11 @@ void slices_close(struct slices *slices);
 void slices_off(struct slices *slices);
 
 /*
- * Also make slices of what threads did when the trace, or a part without gaps, began, which only
- * later events tell.  A thread that is woken, and was not seen leaving a CPU, slept: SLICE_OFF
- * without a state, and SLICE_SYSCALL of the call to whose end it returns.  One that comes to a CPU
- * without being woken waited for it: SLICE_OFF in state 0.  If events of some CPUs are not recorded,
- * only the wait after the wake-up is known.  slices_missing() was called before.
+ * Also make slices that began before the trace, or before the end of a gap.  Later events show them:
+ * a thread that is woken, and has left no CPU since then, has slept (SLICE_OFF without a state); the
+ * next call that it leaves is the one in which it slept (SLICE_SYSCALL); a thread that comes to a
+ * CPU without a wake-up has waited for it (SLICE_OFF in state 0).  Of a thread that may have run
+ * unseen, only the wait after its wake-up is made.  The caller called slices_missing() before.
  */
 void slices_before(struct slices *slices);
 

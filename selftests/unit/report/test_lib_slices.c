@@ -309,12 +309,12 @@ static void test_first_run(void)
 /*
  * Thread 8 slept in call 61 when the recording began: its first event is its waking.  Thread 9 is
  * new: its first event is a wakeup, and then it returns from the call that made it.  Thread 10
- * waited for a CPU: it was not woken.  @rule: a rule has kept out wake-ups; @wanted: BEFORE, or
+ * waited for a CPU: it was not woken.  @rule: a rule has kept out this event; @wanted: BEFORE, or
  * KILLED: nothing says whether rules have kept out events
  */
-static void asleep_before(bool rule, int wanted)
+static void asleep_before(unsigned int rule, int wanted)
 {
-	const struct tb_suppressed suppressed = { .id = WAKING, .filtered = 3 };
+	const struct tb_suppressed suppressed = { .id = rule, .filtered = 3 };
 	struct fx fx;
 
 	begin(&fx);
@@ -331,7 +331,7 @@ static void asleep_before(bool rule, int wanted)
 	fx_composite(&fx, 0, SYS_EXIT, 3000, 8, (int64_t[]){ 61, 0 }, 16);
 	put_switch(&fx, 3100, 8, 10);
 	run_for(&fx, wanted);
-	if (wanted == KILLED)
+	if (wanted == KILLED || rule == FX_SYS_ENTER)
 		return;
 	is(0, SLICE_RUN, 2100, 2700, SLICE_UNBEGUN, 0);
 	is(1, SLICE_WAKEUP, 2600, 2700, SLICE_WHOLE, 0);
@@ -349,12 +349,15 @@ static void test_asleep_before(void)
 {
 	unsigned int i;
 
-	asleep_before(true, BEFORE);
+	asleep_before(FX_SYS_ENTER, BEFORE);
+	for (i = 0; i < nr_slices; i++)
+		CHECK(slices[i].kind != SLICE_SYSCALL || slices[i].doubt != SLICE_UNBEGUN);
+	asleep_before(WAKING, BEFORE);
 	CHECK(slices[8].kind != SLICE_OFF || slices[8].tid != 10);
-	asleep_before(false, KILLED);
+	asleep_before(0, KILLED);
 	for (i = 0; i < nr_slices; i++)
 		CHECK(slices[i].kind != SLICE_OFF || slices[i].begin >= 2500);
-	asleep_before(false, BEFORE);
+	asleep_before(0, BEFORE);
 	is(8, SLICE_OFF, 2100, 3100, SLICE_WHOLE, 0);
 	CHECK(slices[8].tid == 10 && slices[8].has_result && !slices[8].result);
 }

@@ -175,7 +175,8 @@ def check_whole():
                         not said.stderr.startswith(f"tracebuf: {option}: {message}"):
                     wrong.append(f"{command} {words}: {said.returncode}, {said.stderr}")
     for words in ("verify", "-q", TRACE), ("why", "-t", "100", "--", TRACE), \
-            ("top", "--batch", "--cpu", "0", "-i", TRACE, "--filter", "x"), ("verify", "--q", TRACE):
+            ("top", "--batch", "--cpu", "0", "-i", TRACE, "--filter", "x"), \
+            ("verify", "--q", TRACE):
         said = run(*words)
         if said.returncode == 2 and "whole" in said.stderr:
             wrong.append(f"{words}: {said.stderr}")

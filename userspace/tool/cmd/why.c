@@ -53,7 +53,8 @@ const struct command cmd_why = {
 	"  -i, --input FILE      the same as FILE\n"
 	"  -h, --help            show this text\n",
 	.whole =
-	"why divides all of the time of threads, on all CPUs: choose them with --tid, --pid, --comm or --cgroup, and the time with --from and --to",
+	"why divides all of the time of threads, on all CPUs: choose them with --tid, --pid, "
+	"--comm or --cgroup, and the time with --from and --to",
 };
 
 struct job {
