@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which system calls open, copy, close and use files.
+ * Which system calls open, copy, close and use files, or wait.
  */
 #include <string.h>
 #include "file_calls.h"
@@ -9,11 +9,14 @@ static const struct {
 	const char *name;
 	enum file_call kind;
 } known_calls[] = {
-	{ "futex", FUTEX }, { "execve", EXEC }, { "execveat", EXEC }, { "open", OPENS },
+	{ "futex", FUTEX }, { "wait4", WAIT }, { "waitid", WAIT_ID }, { "semop", SEMAPHORES },
+	{ "semtimedop", SEMAPHORES }, { "msgrcv", MESSAGES }, { "msgsnd", MESSAGES },
+	{ "execve", EXEC }, { "execveat", EXEC }, { "open", OPENS },
 	{ "creat", OPENS }, { "openat", OPENS_AT }, { "openat2", OPENS_HOW }, { "socket", SOCKET },
 	{ "eventfd", EVENTFD }, { "eventfd2", EVENTFD }, { "epoll_create", EPOLL },
 	{ "epoll_create1", EPOLL }, { "timerfd_create", TIMERFD }, { "signalfd4", SIGNALFD },
 	{ "inotify_init", INOTIFY }, { "inotify_init1", INOTIFY }, { "memfd_create", MEMFD },
+	{ "pidfd_open", PIDFD },
 	{ "clone", CLONE }, { "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUP },
 	{ "dup2", DUP_TO }, { "dup3", DUP_TO }, { "fcntl", CONTROL }, { "accept", ACCEPTS },
 	{ "accept4", ACCEPTS },

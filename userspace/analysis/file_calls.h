@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What system calls do with the numbers of files.
+ * What system calls do with the numbers of files, and what they wait for.
  */
 #ifndef TRACEBUF_FILE_CALLS_H
 #define TRACEBUF_FILE_CALLS_H
@@ -13,9 +13,9 @@
 
 /* What a system call does with files; the first argument is a file's number from USES on */
 enum file_call {
-	NOT_LOOKED_UP = 0, OTHER, FUTEX, EXEC, CLONE, CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW,
-	SOCKET, EVENTFD, EPOLL, TIMERFD, SIGNALFD, INOTIFY, MEMFD, USES, CLOSES, DUP, DUP_TO,
-	CONTROL, ACCEPTS,
+	NOT_LOOKED_UP = 0, OTHER, FUTEX, WAIT, WAIT_ID, SEMAPHORES, MESSAGES, EXEC, CLONE,
+	CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW, SOCKET, EVENTFD, EPOLL, TIMERFD, SIGNALFD,
+	INOTIFY, MEMFD, PIDFD, USES, CLOSES, DUP, DUP_TO, CONTROL, ACCEPTS,
 };
 
 /* All zero but @trace: nothing looked up yet */

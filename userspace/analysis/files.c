@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include "file_calls.h"
 #include "files.h"
 #include "files_at_start.h"
@@ -152,6 +153,47 @@ static uint32_t socket_name(struct files *files, uint64_t family)
 	return name_number(files, text);
 }
 
+/* The name of the processes for which a call waits: of process @id, if it is positive */
+static uint32_t process_name(struct files *files, int64_t id, bool group)
+{
+	char text[48] = "of any child";
+
+	if (id > 0)
+		snprintf(text, sizeof(text), "of process%s %" PRId64, group ? " group" : "", id);
+	else if (group)
+		snprintf(text, sizeof(text), "of the caller's process group");
+	return name_number(files, text);
+}
+
+/* The name of what the call of @thread uses, from its arguments; 0: not known */
+static uint32_t name_of_arguments(struct files *files, const struct thread *thread)
+{
+	int64_t id = (int32_t)thread->args[0];
+	char text[48];
+
+	switch (thread->kind) {
+	case FUTEX:
+		snprintf(text, sizeof(text), "at 0x%" PRIx64, thread->args[0]);
+		return name_number(files, text);
+	case SEMAPHORES:
+		snprintf(text, sizeof(text), "of semaphore set %" PRId64, id);
+		return name_number(files, text);
+	case MESSAGES:
+		snprintf(text, sizeof(text), "of message queue %" PRId64, id);
+		return name_number(files, text);
+	case WAIT:
+		return id < -1 ? process_name(files, -id, true) : process_name(files, id, !id);
+	case WAIT_ID:
+		if (id == P_ALL)
+			return process_name(files, 0, false);
+		if (id != P_PID && id != P_PGID)
+			return 0;
+		return process_name(files, (int32_t)thread->args[1], id == P_PGID);
+	default:
+		return 0;
+	}
+}
+
 /* ---- numbers ---- */
 
 static struct process *process_of(struct files *files, uint32_t pid)
@@ -281,7 +323,6 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 	const struct tb_format_field *id = tb_format_field(view->format, "id");
 	const struct tb_format_field *args = tb_format_field(view->format, "args");
 	struct thread *thread = thread_of(files, view->tid);
-	char text[48];
 	int64_t call;
 	unsigned int i;
 
@@ -297,11 +338,11 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 			thread->args[i] = 0;
 	if (thread->kind >= USES)
 		thread->object = look_up(files, pid, thread->args[0]);
+	else if (thread->kind == WAIT_ID && thread->args[0] == P_PIDFD)
+		thread->object = look_up(files, pid, thread->args[1]);
+	else
+		thread->object = name_of_arguments(files, thread);
 	switch (thread->kind) {
-	case FUTEX:
-		snprintf(text, sizeof(text), "at 0x%" PRIx64, thread->args[0]);
-		thread->object = name_number(files, text);
-		break;
 	case OPENS:
 	case OPENS_AT:
 	case OPENS_HOW:
@@ -366,6 +407,10 @@ static uint32_t name_of_result(struct files *files, const struct thread *thread,
 		break;
 	case INOTIFY:
 		name = name_number(files, "of an inotify");
+		break;
+	case PIDFD:
+		/* the kernel always sets O_CLOEXEC */
+		name = process_name(files, (int32_t)thread->args[0], false);
 		break;
 	case ACCEPTS:
 		name = thread->object;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of open files by their numbers, from the system calls that open, copy and close files, and
- * from what the recorder found open at the start.
+ * Names of what system calls wait for: open files by their numbers, from the system calls that open,
+ * copy and close files, and from what the recorder found open at the start; futexes, processes,
+ * semaphores and message queues from the arguments.
  *
  * A file that was opened during the recording has the name that the program used, one from before
  * the recording the name that /proc showed.  The files of a child process are those of its parent.
@@ -22,14 +23,15 @@ void files_close(struct files *files);
 int files_take(struct files *files, const struct tb_view *view, uint64_t ns);
 
 /**
- * files_of_call - the file or futex of a system call
+ * files_of_call - what a system call uses: a file, a futex, processes...
  * @begin: time of the call as given to files_take(); it is the last call of @tid
  *
  * Return: a number for files_name(); 0: not known, or none.
  */
 uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin);
 
-/* "of /etc/passwd", "of a socket (AF_INET)", "at 0x7f0012345678"; printable ASCII only */
+/* "of /etc/passwd", "of a socket (AF_INET)", "at 0x7f0012345678", "of process 17"; printable ASCII
+ * only */
 const char *files_name(const struct files *files, uint32_t number);
 
 #endif /* TRACEBUF_FILES_H */

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include "analysis/files.h"
 #include "test_lib_fixture.h"
 
@@ -183,6 +184,13 @@ static void judge(void)
 	fx_free(&fx);
 }
 
+static void start(void)
+{
+	describe();
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+}
+
 static void opened_and_closed(void)
 {
 	char long_path[290];
@@ -221,6 +229,38 @@ static void opened_and_closed(void)
 	call(100, SYS_close_range, 4, 5, 0, NULL, 0);
 	READS(100, 4, "");
 	OPEN(100, long_path, O_RDONLY, 7);
+	fx_close(&fx, 0);
+	judge();
+}
+
+/* Some calls wait for something that has no file, named by their arguments */
+static void waits_without_a_file(void)
+{
+	start();
+	expect(100, SYS_wait4, 17, "of process 17");
+	expect(100, SYS_wait4, (uint64_t)-1, "of any child");
+	expect(100, SYS_wait4, UINT32_MAX, "of any child");
+	expect(100, SYS_wait4, 0, "of the caller's process group");
+	expect(100, SYS_wait4, (uint64_t)-18, "of process group 18");
+	expect(100, SYS_wait4, (uint64_t)INT32_MIN, "of process group 2147483648");
+	/* expect() gives 4711 as the second argument, of waitid the number */
+	expect(100, SYS_waitid, P_ALL, "of any child");
+	expect(100, SYS_waitid, P_PID, "of process 4711");
+	expect(100, SYS_waitid, P_PGID, "of process group 4711");
+	expect(100, SYS_waitid, P_PIDFD, "");
+	expect(100, SYS_waitid, 7, "");
+	call(100, SYS_pidfd_open, 19, 0, 0, NULL, 3);
+	READS(100, 3, "of process 19");
+	call(100, SYS_fcntl, 3, F_DUPFD, 4711, NULL, 4711);
+	expect(100, SYS_waitid, P_PIDFD, "of process 19");
+	/* exec closes the first, not its copy */
+	call(100, SYS_execve, 0, 0, 0, "/bin/sh", 0);
+	READS(100, 3, "");
+	expect(100, SYS_waitid, P_PIDFD, "of process 19");
+	expect(100, SYS_semop, 5, "of semaphore set 5");
+	expect(100, SYS_semtimedop, 5, "of semaphore set 5");
+	expect(100, SYS_msgrcv, 6, "of message queue 6");
+	expect(100, SYS_msgsnd, 6, "of message queue 6");
 	fx_close(&fx, 0);
 	judge();
 }
@@ -277,13 +317,6 @@ static void after_a_loss(void)
 	READS(100, 3, "of /after");
 	fx_close(&fx, 0);
 	judge();
-}
-
-static void start(void)
-{
-	describe();
-	fx_durable_end(&fx);
-	fx_open(&fx, 0, 2000, 100, NULL);
 }
 
 static void open_at_start(void)
@@ -506,6 +539,7 @@ static void start_not_recorded(void)
 static const struct test tests[] = {
 	{ "files: opened, copied, closed", opened_and_closed },
 	{ "files: of children, after exec", other_processes },
+	{ "files: waits for processes and others without a file", waits_without_a_file },
 	{ "files: not known after a loss", after_a_loss },
 	{ "files: open at the start", open_at_start },
 	{ "files: open at the start, changed before the recorder looked", changed_before_the_look },

@@ -108,6 +108,13 @@ def of(*path, node=why["tree"]):
         return node["ns"]
     return sum(of(*path[1:], node=child) for child in node["children"]
                if path[0] in (key(child), child["text"]))
+def below(node, text):
+    return [node] * (node["text"] == text) + sum((below(c, text) for c in node["children"]), [])
+def texts(node, text):
+    return [child["text"] for found in below(node, text) for child in found["children"]]
+def wakers(node, text):
+    return [waker["tid"] for found in below(node, text) for child in found["children"]
+            for waker in child["children"] if waker["cause"] == "woken"]
 def devices(node):
     return {node.get("device")}.union(*map(devices, node["children"])) - {None}
 def sums(node):
@@ -267,9 +274,11 @@ END
 job()
 {
 	holds_of "--comm flock job.tbuf" 'sums(why["tree"])' \
-		'of("blocked in flock", "of jobs", "woken flock", "blocked in wait4", "woken job", "waits",
+		'of("blocked in flock", "of jobs", "woken flock", "blocked in wait4", "object", "woken job", "waits",
 		    "runs burst") > 0.3e9' \
-		'of("blocked in flock", "of jobs", "woken flock") > 0.9 * of("blocked in flock")'
+		'of("blocked in flock", "of jobs", "woken flock") > 0.9 * of("blocked in flock")' \
+		'["of process %d" % tid for tid in wakers(why["tree"], "blocked in wait4")] ==
+		 texts(why["tree"], "blocked in wait4")'
 }
 
 # A program writes a file to a disk, and waits until it is there.
