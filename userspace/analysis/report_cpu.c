@@ -56,19 +56,20 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 {
 	const struct analysis_cpu *cpu;
 	unsigned int i, bucket;
-	uint64_t known;
 
-	cpu_columns(m, what == DEEPEST ? REPORT_COUNT : REPORT_NS);
+	cpu_columns(m, what == BUSY ? REPORT_PPM : what == WAITING ? REPORT_MICRO : REPORT_COUNT);
 	for (bucket = 0; bucket < analysis_axis(m->a)->count; bucket++) {
 		series_time(m, bucket);
 		for (i = 0; i < analysis_nr_cpus(m->a); i++) {
 			if (!cpu_wanted(m, i))
 				continue;
 			cpu = analysis_cpu(m->a, i);
-			known = what == BUSY ? cpu->known[bucket] : cpu->depth_known[bucket];
-			number_if(m, known, what == BUSY ? cpu->busy[bucket] :
-					    what == WAITING ? cpu->waiting[bucket] :
-							      cpu->deepest[bucket]);
+			if (what == BUSY)
+				cell_share(m, cpu->busy[bucket], cpu->known[bucket]);
+			else if (what == WAITING)
+				cell_share(m, cpu->waiting[bucket], cpu->depth_known[bucket]);
+			else
+				number_if(m, cpu->depth_known[bucket], cpu->deepest[bucket]);
 		}
 	}
 }
@@ -221,15 +222,31 @@ static void section_tasks(struct report_builder *m)
 	free(tasks);
 }
 
-/* True if the trace tells of a CPU what ran there at that time */
-static bool is_known(const struct report_builder *m, unsigned int bucket)
+/* Get the least and the most time of the bucket in which it is known what ran on a CPU */
+static void known_in(const struct report_builder *m, unsigned int bucket, uint64_t *least,
+		     uint64_t *most)
 {
+	uint64_t known;
 	unsigned int i;
 
-	for (i = 0; i < analysis_nr_cpus(m->a); i++)
-		if (cpu_wanted(m, i) && analysis_cpu(m->a, i)->known[bucket])
-			return true;
-	return false;
+	*least = UINT64_MAX;
+	*most = 0;
+	for (i = 0; i < analysis_nr_cpus(m->a); i++) {
+		if (!cpu_wanted(m, i))
+			continue;
+		known = analysis_cpu(m->a, i)->known[bucket];
+		*least = known < *least ? known : *least;
+		*most = known > *most ? known : *most;
+	}
+}
+
+/* A task that did not run on the known CPUs may have run on an unknown one */
+static void task_cell(struct report_builder *m, uint64_t ran, uint64_t least, uint64_t most)
+{
+	if (ran || least)
+		cell_share(m, ran, most);
+	else
+		number_if(m, false, 0);
 }
 
 static void section_tasks_time(struct report_builder *m)
@@ -238,6 +255,7 @@ static void section_tasks_time(struct report_builder *m)
 	size_t count, i, most = REPORT_SERIES_TASKS;
 	const void **tasks;
 	unsigned int bucket;
+	uint64_t least, most_ns;
 	char id[24], title[48];
 
 	section(m, "tasks-time", "CPU use of the busiest tasks over time", REPORT_SERIES);
@@ -254,12 +272,13 @@ static void section_tasks_time(struct report_builder *m)
 		task = tasks[i];
 		snprintf(id, sizeof(id), "task%" PRIu32, task->index);
 		snprintf(title, sizeof(title), "%s/%" PRIu32, task->comm, task->tid);
-		report_column(m->report, m->section, id, title, REPORT_NUMBER, REPORT_NS);
+		report_column(m->report, m->section, id, title, REPORT_NUMBER, REPORT_PPM);
 	}
 	for (bucket = 0; bucket < analysis_axis(m->a)->count; bucket++) {
 		series_time(m, bucket);
+		known_in(m, bucket, &least, &most_ns);
 		for (i = 0; i < count; i++)
-			number_if(m, is_known(m, bucket), analysis_task_series(tasks[i], bucket));
+			task_cell(m, analysis_task_series(tasks[i], bucket), least, most_ns);
 	}
 	free(tasks);
 }
@@ -323,7 +342,7 @@ static void section_queue(struct report_builder *m)
 void sections_queue(struct report_builder *m)
 {
 	section_queue(m);
-	section(m, "runqueue-time", "Run queues over time: time that tasks waited", REPORT_SERIES);
+	section(m, "runqueue-time", "Run queues over time: mean depth", REPORT_SERIES);
 	if (needs_queue(m))
 		cpu_series(m, WAITING);
 	section(m, "runqueue-most", "Run queues over time: most at once", REPORT_SERIES);

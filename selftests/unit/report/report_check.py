@@ -26,6 +26,10 @@ INSTEAD = 8
 MOST = 2 ** 63 - 1      # the largest number in a report
 
 
+def shares(values, known):
+    return [value * 1000000 // whole if whole else None for value, whole in zip(values, known)]
+
+
 def if_known(values, known):
     return [value if told else None for value, told in zip(values, known)]
 
@@ -133,7 +137,7 @@ class Compare:
                          cpu.switches, cpu.irq, cpu.softirq])
         self.rows("cpu", rows)
         self.ran_at = {n: self.axis.spread(self.c.cpus[n].ran) for n in cpus}
-        self.series("cpu-time", [if_known(self.axis.spread(self.c.cpus[n].busy), self.ran_at[n])
+        self.series("cpu-time", [shares(self.axis.spread(self.c.cpus[n].busy), self.ran_at[n])
                                  for n in cpus])
 
     def tasks(self):
@@ -164,8 +168,13 @@ class Compare:
         section = self.sections["tasks-time"]
         have = {(column["title"].rsplit("/", 1)[1], tuple(r[i] for r in section["rows"]))
                 for i, column in enumerate(section["columns"]) if i}
-        known = [any(column) for column in zip(*self.ran_at.values())]
-        want = {(str(t.tid), tuple(if_known(self.axis.spread(t.spans), known))) for t in ran}
+        known = [max(column) for column in zip(*self.ran_at.values())]
+        all_known = [all(column) for column in zip(*self.ran_at.values())]
+        # a task that did not run may have run on a CPU of which nothing is known
+        known_for = lambda ns: [most if ran or least else 0
+                                for ran, least, most in zip(ns, all_known, known)]
+        want = {(str(t.tid), tuple(shares(ns, known_for(ns))))
+                for t in ran for ns in [self.axis.spread(t.spans)]}
         self.same("tasks-time: not in the events", have - want, set())
         self.same("tasks-time: tasks", max(0, len(section["columns"]) - 1), min(20, len(ran)))
 
@@ -241,7 +250,7 @@ class Compare:
             self.same(f"runqueue: mean of CPU {n}", waiting <= most * q.known[n], True)
         self.rows("runqueue", rows)
         known = {n: q.known_over(n, self.axis) for n in cpus}
-        self.series("runqueue-time", [if_known(self.axis.spread(q.spans[n]), known[n])
+        self.series("runqueue-time", [shares(self.axis.spread(q.spans[n]), known[n])
                                       for n in cpus])
         self.series("runqueue-most", [if_known(q.most(n, self.axis), known[n]) for n in cpus])
 

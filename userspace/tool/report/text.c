@@ -263,26 +263,23 @@ static void write_histogram(const struct report_section *section, unsigned int w
 
 /* ---- series ---- */
 
-/* The sum, or of counts the largest, of @many buckets from @row on; -1: all are unknown */
+/* The mean, or of counts the largest, of @many buckets from @row on; -1: all are unknown */
 static int64_t value_of(const struct report_section *section, size_t row, size_t column,
 			size_t many)
 {
-	bool most = section->columns[column].unit == REPORT_COUNT;
 	const struct report_cell *cell;
-	int64_t value = -1;
+	int64_t sum = 0, most = -1, known = 0;
 
 	for (; many && row < section->nr_rows; many--, row++) {
 		cell = cell_at(section, row, column);
 		if (!cell->known)
 			continue;
-		if (value < 0)
-			value = 0;
-		if (!most)
-			value += cell->number;
-		else if (cell->number > value)
-			value = cell->number;
+		known++;
+		sum += cell->number;
+		if (cell->number > most)
+			most = cell->number;
 	}
-	return value;
+	return known && section->columns[column].unit != REPORT_COUNT ? sum / known : most;
 }
 
 static char level_of(int64_t value, int64_t most)
@@ -297,10 +294,11 @@ static void write_series(const struct report_section *section, unsigned int widt
 	size_t room = width > 50 ? width - 25 : 25;
 	size_t many = (section->nr_rows + room - 1) / room, i, row;
 	bool counts = section->nr_columns > 1 && section->columns[1].unit == REPORT_COUNT;
-	int64_t most = counts ? 1 : (int64_t)(section->width * many), value;
-	struct report_column unit = { .unit = REPORT_NS };
-	struct report_cell cell = { .known = true };
-	char text[CELL_MAX], title[TITLE_MAX + 1];
+	int64_t most = counts ? 1 : 1000000, value;
+	struct report_column width_unit = { .unit = REPORT_NS };
+	struct report_cell bucket = { .known = true, .number = (int64_t)(section->width * many) };
+	struct report_cell highest = { .known = true };
+	char text[CELL_MAX], level[CELL_MAX], title[TITLE_MAX + 1];
 	bool unknown = false;
 
 	for (i = 1; i < section->nr_columns; i++)
@@ -317,14 +315,11 @@ static void write_series(const struct report_section *section, unsigned int widt
 		}
 		fputs("|\n", out);
 	}
-	cell.number = (int64_t)(section->width * many);
-	put_cell(text, &unit, &cell);
-	fprintf(out, "  a character is %s; '%c' is ", text, levels[LEVELS_MAX]);
-	if (counts)
-		fprintf(out, "%" PRId64, most);
-	else
-		fprintf(out, "%.0f%% of it", 100.0 * (double)most / (double)cell.number);
-	fputs(unknown ? "; '?' is unknown\n" : "\n", out);
+	highest.number = most;
+	put_cell(text, &width_unit, &bucket);
+	put_cell(level, &section->columns[section->nr_columns > 1], &highest);
+	fprintf(out, "  a character is %s; '%c' is %s%s\n", text, levels[LEVELS_MAX], level,
+		unknown ? "; '?' is unknown" : "");
 }
 
 /* ---- sections ---- */

@@ -106,8 +106,7 @@ export class Charts {
 			i !== time && column.type === 'number').slice(0, SERIES_MAX);
 		const unit = others[0][0].unit;
 		const x = section.rows.map((row) => Number(BigInt(row[time]) - begin));
-		/* show a duration per bucket as a share of the bucket */
-		const share = unit === 'ns' && section.width ? Number(section.width) : 0;
+		const share = unit === 'ppm' ? 1e6 : 0;
 		const value = (v) => share ? Math.round(100 * v / share) + ' %' : shown(unit, v);
 
 		this.add(box, {
@@ -121,8 +120,7 @@ export class Charts {
 			series: [{ label: 'time', value: (u, v) => v === null ? '–' : offset(v, 1e6) },
 				...others.map(([column], k) => ({ label: plain(column.title), stroke: this.hue(k), width: 1.5,
 					points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
-					value: (u, v) => v === null || v === undefined ? '–' :
-						share ? `${(100 * v / share).toFixed(1)} %` : shown(column.unit, v) }))],
+					value: (u, v) => v === null || v === undefined ? '–' : shown(column.unit, v) }))],
 		}, [x, ...others.map(([, i]) => section.rows.map((row) => row[i] === null ? null : Number(row[i])))]);
 		const more = section.columns.length - 1 - others.length;
 
