@@ -337,6 +337,7 @@ enum analysis_context {
  *	softirq if @handler is set, else a task without what interrupted it; both NULL: it was idle
  * @others_ns: time of others, for which @instead has no room
  * @unknown_ns: the rest
+ * @quota: while it was idle, @task's cgroup seems to have used up its CPU quota
  */
 struct analysis_wait {
 	const struct analysis_task *task;
@@ -355,6 +356,7 @@ struct analysis_wait {
 		uint64_t ns;
 	} instead[ANALYSIS_INSTEAD];
 	uint64_t others_ns, unknown_ns;
+	bool     quota;
 };
 
 enum analysis_worst {

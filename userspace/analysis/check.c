@@ -221,7 +221,7 @@ static int check_tree(struct check *check, uint64_t from, uint64_t to, uint64_t 
 	free(below);
 	why_times(check->why, check->line->thread, 0, UINT64_MAX, &ran, &waited, &off);
 	runs = of[WHY_RUNS] + of[WHY_IRQ] + of[WHY_SOFTIRQ];
-	blocked = of[WHY_BLOCKED] + of[WHY_SLEEPS] + of[WHY_OFF];
+	blocked = of[WHY_BLOCKED] + of[WHY_NO_WORK] + of[WHY_SLEEPS] + of[WHY_OFF];
 	hold(check, false, tid, from, to, "running + runnable + blocked + unknown",
 	     runs + of[WHY_WAITS] + blocked + of[WHY_UNKNOWN], "its interval", to - from);
 	hold(check, false, tid, from, to, "runnable by its causes", of[WHY_WAITS],

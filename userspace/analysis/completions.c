@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "completions.h"
+#include "requests.h"
 #include "lib/array.h"
 #include "lib/bisect.h"
 
 struct done {
-	uint64_t ns;
+	uint64_t ns, made;
 	uint32_t number;
 };
 
@@ -27,6 +28,8 @@ struct done_list {
  * @format: block_rq_complete, or NULL
  * @kinds: what the numbers of requests mean
  * @cpus: completed requests of each CPU, in order of time
+ * @requests: those that are not complete
+ * @made: when the request that is complete now was made; 0: not known
  * @whole: all completions are in the recording, as far as they were selected
  */
 struct completions {
@@ -38,6 +41,8 @@ struct completions {
 	uint32_t nr_kinds;
 	struct done_list *cpus;
 	uint32_t nr_cpus;
+	struct requests *requests;
+	uint64_t made;
 	bool whole;
 };
 
@@ -54,6 +59,14 @@ static bool is_whole(const struct tb_trace *trace, const struct tb_format *forma
 	return true;
 }
 
+static void take_request(void *context, const struct request *request)
+{
+	struct completions *completions = context;
+
+	if (request->whole)
+		completions->made = request->issued - request->queued;
+}
+
 struct completions *completions_open(struct tb_trace *trace, enum tb_timebase base)
 {
 	struct completions *completions = calloc(1, sizeof(*completions));
@@ -62,6 +75,11 @@ struct completions *completions_open(struct tb_trace *trace, enum tb_timebase ba
 
 	if (!completions)
 		return NULL;
+	completions->requests = requests_open(trace, take_request, completions);
+	if (!completions->requests) {
+		free(completions);
+		return NULL;
+	}
 	completions->trace = trace;
 	completions->base = base;
 	for (i = 0; i < tb_trace_formats(trace); i++) {
@@ -85,6 +103,7 @@ void completions_close(struct completions *completions)
 	for (i = 0; i < completions->nr_cpus; i++)
 		free(completions->cpus[i].at);
 	free(completions->cpus);
+	requests_close(completions->requests);
 	free(completions->kinds);
 	free(completions);
 }
@@ -129,7 +148,12 @@ int completions_take(struct completions *completions, const struct tb_view *view
 	uint64_t device;
 	uint32_t number;
 	size_t length;
+	int result;
 
+	completions->made = 0;
+	result = requests_take(completions->requests, view, ns);
+	if (result)
+		return result;
 	if (view->kind != TB_VIEW_EVENT || !view->format || view->format != completions->format ||
 	    !completions->whole || !completions->device ||
 	    tb_field_u64(view, completions->device, &device))
@@ -145,7 +169,7 @@ int completions_take(struct completions *completions, const struct tb_view *view
 		return -ENOMEM;
 	if (tb_array_grow(&list->at, &list->room, list->count, sizeof(*list->at)))
 		return -ENOMEM;
-	list->at[list->count++] = (struct done){ ns, number };
+	list->at[list->count++] = (struct done){ ns, completions->made, number };
 	return 0;
 }
 
@@ -164,7 +188,7 @@ static bool has_changed(const struct completions *completions, uint64_t from, ui
 }
 
 uint32_t completions_at(const struct completions *completions, uint32_t cpu, uint64_t from,
-			uint64_t to)
+			uint64_t to, uint64_t *made)
 {
 	const struct done_list *list;
 	size_t low = 0;
@@ -177,6 +201,7 @@ uint32_t completions_at(const struct completions *completions, uint32_t cpu, uin
 	if (!low || list->at[low - 1].ns < from ||
 	    has_changed(completions, list->at[low - 1].ns, to))
 		return 0;
+	*made = list->at[low - 1].made;
 	return list->at[low - 1].number;
 }
 

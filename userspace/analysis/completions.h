@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which request to a block device an interrupt completed: the kernel wakes the threads that wait for
- * a request right after block_rq_complete.
+ * a request right after block_rq_complete.  Parts of a request that is completed in parts, and
+ * requests that began before the recording, or before a loss, have no known beginning.
  */
 #ifndef TRACEBUF_COMPLETIONS_H
 #define TRACEBUF_COMPLETIONS_H
@@ -27,12 +28,13 @@ struct completions;
 struct completions *completions_open(struct tb_trace *trace, enum tb_timebase base);
 void completions_close(struct completions *completions);
 
-/* Take the next event of a CPU; @ns: its time.  0, -ENOMEM */
+/* Take the next event or loss; @ns: its time.  0, -ENOMEM */
 int completions_take(struct completions *completions, const struct tb_view *view, uint64_t ns);
 
-/* Number of the last request that @cpu completed in [@from, @to]; 0: none is known */
+/* Number of the last request that @cpu completed in [@from, @to], and when the request was inserted
+ * or issued, 0: not known.  0: no request is known */
 uint32_t completions_at(const struct completions *completions, uint32_t cpu, uint64_t from,
-			uint64_t to);
+			uint64_t to, uint64_t *made);
 
 /* Request number @number, from 1 on */
 const struct completion *completions_get(const struct completions *completions, uint32_t number);

@@ -237,7 +237,8 @@ static void instead_text(const struct analysis_wait *wait, char *text, size_t si
 		snprintf(text, size, "; meanwhile %s ran on CPU %u",
 			 wait->instead[0].task->comm, wait->cpu);
 	else
-		snprintf(text, size, "; meanwhile CPU %u was idle", wait->cpu);
+		snprintf(text, size, "; meanwhile CPU %u was idle%s", wait->cpu,
+			 wait->quota ? QUOTA_TEXT : "");
 }
 
 static void say_rate(struct diff_finding *finding, int64_t a, int64_t b)

@@ -277,7 +277,8 @@ static const char *instead_text(const struct analysis_wait *wait, char text[160]
 		snprintf(text, 160, "meanwhile %s-%u ran on CPU %u (%.0f %% of the wait)", task->comm,
 			 task->tid, wait->cpu, share);
 	else
-		snprintf(text, 160, "CPU %u was idle meanwhile (%.0f %% of the wait)", wait->cpu, share);
+		snprintf(text, 160, "CPU %u was idle meanwhile (%.0f %% of the wait)%s", wait->cpu,
+			 share, wait->quota ? QUOTA_TEXT : "");
 	return text;
 }
 

@@ -67,6 +67,9 @@ const void **sorted(struct report_builder *m,
 /* Rows for each power of two */
 void histogram(struct report_builder *m, const struct analysis_histogram *histogram);
 
+/* Of a wait with struct analysis_wait.quota */
+#define QUOTA_TEXT "; the task's cgroup seems to have used up its CPU quota"
+
 /* report_findings.c */
 /* "12.3 ms"; writes to @text and returns it */
 const char *time_text(uint64_t ns, char text[32]);

@@ -464,6 +464,8 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 	    (!cpu->running || cpu->run.tid == view->tid)) {
 		slice_begin(&thread->call, SLICE_SYSCALL, view, thread->asleep_since);
 		thread->call.number = id;
+		thread->call.result = plan_number(view, plan->fields[1],
+						  &thread->call.has_result);
 		slice_end(slices, &thread->call, ns, SLICE_UNBEGUN);
 	}
 	if (thread)

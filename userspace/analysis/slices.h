@@ -14,6 +14,11 @@
 
 /* EXIT_DEAD, EXIT_ZOMBIE, in prev_state of sched_switch */
 #define STATE_DEAD 0x30
+/* TASK_REPORT_IDLE, shown as I: a kernel thread that waits for work */
+#define STATE_IDLE 0x80
+
+/* An idle CPU needs less time to run a thread, if the CPU quota of its cgroup is not used up; ns */
+#define QUOTA_NS 1000000
 
 enum slice_kind {
 	SLICE_RUN,		/* a thread on a CPU */

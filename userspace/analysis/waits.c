@@ -196,6 +196,18 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 	move_longest(wait, &shares);
 }
 
+/* The same guess as of "why": the CPU was idle for long, and the thread's cgroup has a quota */
+static bool is_for_quota(const struct analysis *a, const struct analysis_wait *wait)
+{
+	unsigned int i;
+
+	for (i = 0; i < wait->nr_instead; i++)
+		if (!wait->instead[i].task && !wait->instead[i].handler)
+			return wait->instead[i].ns >= QUOTA_NS && wait->task->cgroup &&
+			       tb_trace_string(a->trace, TB_STRING_QUOTA, wait->task->cgroup);
+	return false;
+}
+
 /* ---- wake-ups ---- */
 
 static enum analysis_context context_of(const struct slice *wakeup)
@@ -238,6 +250,7 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 		return;
 	waits_note_waker(&wait, slice);
 	find_instead(cpu, &wait);
+	wait.quota = is_for_quota(a, &wait);
 	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }
 

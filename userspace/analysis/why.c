@@ -13,6 +13,7 @@
 #include <string.h>
 #include "files.h"
 #include "map.h"
+#include "slices.h"
 #include "why_lines.h"
 #include "lib/array.h"
 #include "lib/bisect.h"
@@ -22,7 +23,6 @@
 #endif
 
 #define NONE ((int64_t)-1)
-#define QUOTA_NS 1000000
 
 /**
  * struct why - the lines of a trace, and the tree
@@ -212,18 +212,25 @@ static const struct why_irq_part *waking_interrupt(const struct why *why, const 
 	return &part[i];
 }
 
-/* Add time in which a thread was blocked until an interrupt woke it.  Return as add_leaf() */
+/*
+ * Add time in which a thread was blocked until an interrupt woke it.  The thread waited for a
+ * request from the time on at which the request was made; a thread without work never did: it gets
+ * work from the interrupt, if that completes a request.  Return as add_leaf()
+ */
 static int add_until(struct why *why, uint32_t parent, const struct why_off *off, uint64_t from,
 		     uint64_t to)
 {
 	const struct why_irq_part *part = waking_interrupt(why, off);
-	uint32_t request = part ? completions_at(why->lines.completions, off->waker_cpu,
-						 part->begin, off->wake) : 0;
+	uint64_t made = to;
+	uint32_t request = part && !off->no_work ?
+			   completions_at(why->lines.completions, off->waker_cpu, part->begin,
+					  off->wake, &made) : 0;
+	int result;
 
-	if (request)
-		return add_leaf(why, parent, WHY_REQUEST, request, from, to);
-	return add_leaf(why, parent, WHY_UNTIL, !part ? NONE : part->cause == WHY_SOFTIRQ ?
-			WHY_SOFTIRQ_WHO(part->who) : part->who, from, to);
+	made = earlier(to, later(from, made));
+	result = add_leaf(why, parent, WHY_UNTIL, !part ? NONE : part->cause == WHY_SOFTIRQ ?
+			  WHY_SOFTIRQ_WHO(part->who) : part->who, from, made);
+	return result ? result : add_leaf(why, parent, WHY_REQUEST, request, made, to);
 }
 
 /* ---- threads ---- */
@@ -237,15 +244,49 @@ static const struct why_call *call_at(const struct why_line *line, uint64_t ns)
 	return i < line->calls.count && call[i].begin <= ns ? &call[i] : NULL;
 }
 
-/* True if a thread in this call only waits for a time */
-static bool is_sleep(int64_t call)
+/* Calls that end at a time which the thread gives, with this result, or with any */
+static const struct timed_call {
+	const char *name;
+	bool sleeps;			/* the thread waits for nothing else */
+	int result;
+} timed_calls[] = {
+	{ "nanosleep", true, 0 }, { "clock_nanosleep", true, 0 },
+	{ "poll", false, 0 }, { "ppoll", false, 0 }, { "select", false, 0 },
+	{ "pselect6", false, 0 }, { "epoll_wait", false, 0 }, { "epoll_pwait", false, 0 },
+	{ "epoll_pwait2", false, 0 }, { "futex", false, -ETIMEDOUT },
+	{ "futex_wait", false, -ETIMEDOUT }, { "futex_waitv", false, -ETIMEDOUT },
+	{ "mq_timedreceive", false, -ETIMEDOUT }, { "mq_timedsend", false, -ETIMEDOUT },
+	{ "semtimedop", false, -EAGAIN }, { "rt_sigtimedwait", false, -EAGAIN },
+};
+
+static const struct timed_call *timed_call(int64_t call)
 {
 	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
+	size_t i, length;
 
-	if (name && !strncmp(name, "compat_", 7))
+	if (!name)
+		return NULL;
+	if (!strncmp(name, "compat_", 7))
 		name += 7;
-	return name && (!strcmp(name, "nanosleep") || !strcmp(name, "clock_nanosleep") ||
-			!strcmp(name, "clock_nanosleep_time64"));
+	for (i = 0; i < sizeof(timed_calls) / sizeof(timed_calls[0]); i++) {
+		length = strlen(timed_calls[i].name);
+		if (!strncmp(name, timed_calls[i].name, length) &&
+		    (!name[length] || !strcmp(name + length, "_time64")))
+			return &timed_calls[i];
+	}
+	return NULL;
+}
+
+/* True if the time of the call was over when the thread was woken, at the end of @off */
+static bool timed_out(const struct why_line *line, const struct why_off *off,
+		      const struct why_call *in, const struct timed_call *timed)
+{
+	const struct why_off *end = (const struct why_off *)line->offs.at + line->offs.count;
+
+	/* after another wake-up the thread may have slept again in this call */
+	while (++off < end && off->runnable)
+		;
+	return in->result == timed->result && (off == end || off->begin >= in->end);
 }
 
 static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,
@@ -258,6 +299,7 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 {
 	const struct why_call *in = call_at(line, off->begin);
 	int64_t call = in ? in->number : NONE;
+	const struct timed_call *timed = off->interrupt && !off->no_work ? timed_call(call) : NULL;
 	uint32_t blocked, woken;
 	int result;
 
@@ -265,13 +307,16 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 		return 0;
 	if (off->waker == NOBODY)
 		return add_leaf(why, parent, WHY_OFF, call, from, to);
-	if (off->interrupt && is_sleep(call))
+	if (timed && timed->sleeps)
 		return add_leaf(why, parent, WHY_SLEEPS, call, from, to);
-	result = add_child(why, parent, WHY_BLOCKED, call, from, to, &blocked);
+	result = add_child(why, parent, off->no_work ? WHY_NO_WORK : WHY_BLOCKED,
+			   off->no_work ? NONE : call, from, to, &blocked);
 	if (!result && in && in->object && divides(why, blocked))
 		result = add_child(why, blocked, WHY_OBJECT, in->object, from, to, &blocked);
 	if (result || !divides(why, blocked))
 		return result;
+	if (timed && timed_out(line, off, in, timed))
+		return add_leaf(why, blocked, WHY_TIMEOUT, NONE, from, to);
 	if (off->interrupt)
 		return add_until(why, blocked, off, from, to);
 	result = add_child(why, blocked, WHY_WOKEN, off->waker, from, to, &woken);
@@ -372,7 +417,7 @@ void why_watch(struct why *why, why_stretch *stretch, void *context)
 bool why_divides(enum why_cause cause)
 {
 	return cause == WHY_ALL || cause == WHY_WAITS || cause == WHY_BLOCKED ||
-	       cause == WHY_OBJECT || cause == WHY_WOKEN;
+	       cause == WHY_NO_WORK || cause == WHY_OBJECT || cause == WHY_WOKEN;
 }
 
 /* ---- interface ---- */

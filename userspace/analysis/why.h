@@ -24,7 +24,7 @@
 /* Cause of a node.  @who: WHY_RUNS, WHY_WOKEN: thread; WHY_IRQ: number for why_irq();
  * WHY_SOFTIRQ: vector, or WHY_VECTOR(); WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO() of that of
  * WHY_SOFTIRQ, -1: not known; WHY_REQUEST: number for why_request(); WHY_BLOCKED, WHY_SLEEPS,
- * WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object() */
+ * WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object(); others: -1 */
 enum why_cause {
 	WHY_ALL,		/* the root */
 	WHY_RUNS,		/* a thread is on the CPU */
@@ -34,10 +34,12 @@ enum why_cause {
 	WHY_IDLE,		/* nothing ran */
 	WHY_QUOTA,		/* nothing ran: the thread's cgroup has used up its CPU quota */
 	WHY_BLOCKED,		/* below: what it waited for */
+	WHY_NO_WORK,		/* a kernel worker without work (state I); below: as for WHY_BLOCKED */
 	WHY_OBJECT,		/* in a call with this file or futex; below: as for WHY_BLOCKED */
 	WHY_WOKEN,		/* until this thread woke it; below: what that thread did */
 	WHY_UNTIL,		/* until this interrupt woke it */
 	WHY_REQUEST,		/* until an interrupt completed this request to a block device */
+	WHY_TIMEOUT,		/* until the call had lasted as long as the thread allowed */
 	WHY_SLEEPS,		/* until a time that it asked for */
 	WHY_OFF,		/* blocked, then waiting for a CPU: the wake-up is not known */
 	WHY_DEEP,		/* not divided: the chain exceeds WHY_DEPTH, or the tree is full */

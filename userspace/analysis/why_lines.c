@@ -262,6 +262,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		.waker = NOBODY,
 		/* preempted, or woken before it had left the CPU */
 		.runnable = slice->has_result && !(slice->result & 0xff),
+		.no_work = slice->has_result && (slice->result & 0xff) == STATE_IDLE,
 		.before = slice->before,
 	};
 	if (slice->has_waited) {
@@ -299,6 +300,8 @@ static int take_call(struct reader *reader, const struct slice *slice)
 	*call = (struct why_call){
 		begin, slice->end, slice->number,
 		files_of_call(reader->lines->files, slice->tid, slice->begin),
+		slice->has_result && slice->result == (int32_t)slice->result ?
+		(int32_t)slice->result : 1,
 	};
 	return 0;
 }

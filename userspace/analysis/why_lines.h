@@ -24,6 +24,7 @@ struct why_run {
  * @waker: the thread that woke it, or NOBODY
  * @waker_cpu: the CPU of the waker
  * @runnable: it was runnable all the time
+ * @no_work: a kernel thread that waits for work (state I)
  * @before: it had begun before the trace has all events
  * @interrupt: an interrupt woke it, not the thread @waker
  * @context: TB_CONTEXT_* in which it was woken, without the preemption depth
@@ -32,14 +33,16 @@ struct why_off {
 	uint64_t begin, end, wake;
 	uint32_t cpu, waker, waker_cpu;
 	uint16_t context;
-	bool runnable, before, interrupt;
+	bool runnable, no_work, before, interrupt;
 };
 
-/* A system call; @object: its file or futex, a number for files_name(); 0: not known */
+/* A system call; @object: its file or futex, a number for files_name(); 0: not known.  @result: 1
+ * if it is not known, or beyond the limits of the type */
 struct why_call {
 	uint64_t begin, end;
 	int64_t number;
 	uint32_t object;
+	int32_t result;
 };
 
 /* An interrupt or softirq on a CPU, without what interrupted it; WHY_UNKNOWN: it may have run.

@@ -22,11 +22,11 @@ KINDS = ("switch", "wake", "irq", "softirq", "call")
 MORE = KINDS + ("request",)
 GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
          "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call",
-         "done": "request"}
+         "insert": "request", "issue": "request", "done": "request"}
 SNAPSHOT, OPEN = 1, 2           # TB_TOTALS_*
 PART_END = 1                    # TB_PART_*
 HARDIRQ = 0x200                 # TB_CONTEXT_HARDIRQ
-RUNNING, SLEEPS, BLOCKED = 0, 1, 2      # prev_state
+RUNNING, SLEEPS, BLOCKED, NO_WORK = 0, 1, 2, 0x80   # prev_state
 
 
 class Event:
@@ -68,6 +68,9 @@ class History:
         self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
         self.threads = {tid: Thread(tid) for tid in range(100, 101 + self.random.randint(1, 7))}
         self.woken = []         # wake-ups that the target's CPU has yet to do
+        self.inserted = []      # requests that are not issued: (disk, kind, sector, event)
+        self.requests = []      # those that are issued and not complete
+        self.sector = 0
         self.set_out()
         # sometimes nothing happens for long on the last CPU
         steps = self.random.randint(20, 300)
@@ -94,7 +97,7 @@ class History:
                     thread.call = Event(None, None, "enter", thread.tid, self.random_call())
 
     def random_call(self):
-        return self.random.choice((0, 1, 2, 3, 4, 35))
+        return self.random.choice((0, 1, 2, 3, 4, 7, 7, 35, 128))
 
     def event(self, cpu, kind, *args):
         few = self.random.random() < 0.2
@@ -104,15 +107,16 @@ class History:
 
     def step(self, cpu):
         what = self.random.random()
-        if cpu.interrupts and what < 0.5:
+        if not cpu.interrupts and what < 0.04:
+            self.use_disk(cpu)
+        elif cpu.interrupts and what < 0.5:
             self.interrupt_ends(cpu)
         elif self.woken and self.random.random() < 0.5:
             self.wakeup(*self.woken.pop(0))
         elif what < 0.65 and (cpu.current or cpu.interrupts):
             self.wake(cpu)
         elif cpu.interrupts and self.random.random() < 0.3:
-            # the interrupt completes a request to a disk
-            self.event(cpu, "done", self.random.randint(1, 2), self.random.randint(0, 1))
+            self.random.choice((self.request, self.complete))(cpu)
         elif what < 0.75 and len(cpu.interrupts) < 2:
             self.interrupt(cpu)
         elif not cpu.interrupts:
@@ -125,13 +129,50 @@ class History:
             if cpu.queue:
                 self.switch(cpu, RUNNING)
         elif what < 0.3:
-            self.switch(cpu, self.random.choice((SLEEPS, SLEEPS, BLOCKED)))
+            self.switch(cpu, self.random.choice((SLEEPS, SLEEPS, SLEEPS, BLOCKED, NO_WORK)))
         elif what < 0.5 and cpu.queue:
             self.switch(cpu, RUNNING)
+        elif what < 0.7:
+            self.request(cpu)
         elif thread.call:
-            self.leave(thread, self.event(cpu, "exit", thread.call.args[0]))
-        elif what < 0.9:
+            self.leave(thread, self.event(cpu, "exit", thread.call.args[0],
+                                          self.random.choice((0, 0, 5, -11))))
+        elif what < 0.95:
             thread.call = self.event(cpu, "enter", self.random_call())
+
+    def request(self, cpu):
+        """Begin a request to a disk, or go on with one."""
+        if self.inserted and self.random.random() < 0.6:
+            *request, begun = self.inserted.pop(0)
+            self.event(cpu, "issue", *request)
+            self.requests.append((*request, begun))
+            return
+        self.sector += 8
+        request = (self.random.randint(1, 2), self.random.randint(0, 1), self.sector)
+        if self.random.random() < 0.7:
+            self.inserted.append((*request, self.event(cpu, "insert", *request)))
+        else:
+            self.requests.append((*request, self.event(cpu, "issue", *request)))
+
+    def use_disk(self, cpu):
+        """A request begins while threads sleep, and when it is complete one of them is woken."""
+        for _ in range(self.random.randint(1, 3)):
+            self.request(cpu)
+        cpu.interrupts.append(self.event(cpu, "irq", 1))
+        self.complete(cpu)
+        self.interrupt_ends(cpu)
+
+    def complete(self, cpu):
+        """The interrupt completes a request, of which the beginning may not be known, and may wake
+        a thread. Event.made is this beginning."""
+        if self.requests and self.random.random() < 0.8:
+            *request, made = self.requests.pop(self.random.randrange(len(self.requests)))
+        else:
+            self.sector += 8
+            request, made = (self.random.randint(1, 2), self.random.randint(0, 1), self.sector), None
+        self.event(cpu, "done", *request).made = made
+        if self.random.random() < 0.7:
+            self.wake(cpu)
 
     def leave(self, thread, left):
         begin = thread.call if thread.call.time else None

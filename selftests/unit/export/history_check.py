@@ -29,7 +29,7 @@ import history
 import history_why
 import pf_import
 
-STATES = {history.RUNNING: "runnable", history.SLEEPS: "S", history.BLOCKED: "D"}
+STATES = {history.RUNNING: "runnable", history.SLEEPS: "S", history.BLOCKED: "D", history.NO_WORK: "I"}
 SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER",
             "RCU")
 

@@ -15,8 +15,9 @@
  *   switch CPU TIME PREV STATE NEXT
  *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
- *   enter CPU TIME TID NUMBER, exit ...  a system call
- *   done CPU TIME TID MINOR KIND     a request to the disk 8:MINOR is complete; KIND 0: R, 1: WS
+ *   enter CPU TIME TID NUMBER, exit CPU TIME TID NUMBER RESULT   a system call
+ *   insert CPU TIME TID MINOR KIND SECTOR, issue ..., done ...   a request to the disk 8:MINOR;
+ *                                KIND 0: R, 1: WS
  *   select TIME NAMES            from TIME on record these of switch wake irq softirq call request,
  *                                joined by commas
  *   dropped CPU LOST FIRST LAST  after the last block
@@ -27,7 +28,8 @@
 #include "test_lib_fixture.h"
 
 enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86,
-       EV_IRQ_EXIT = 88, EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94 };
+       EV_IRQ_EXIT = 88, EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94, EV_INSERT = 96,
+       EV_ISSUE = 98 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
@@ -59,7 +61,7 @@ struct leave {
 	int64_t id, ret;
 };
 
-struct done {
+struct block {
 	uint32_t dev, nr_sector;
 	uint64_t sector;
 	char rwbs[8];
@@ -76,7 +78,7 @@ static bool compact;
 
 static void describe(void)
 {
-	static const struct fx_field done[] = {
+	static const struct fx_field block[] = {
 		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
 		{ "nr_sector", "unsigned int", 4, 4, 0, 0, 0, 0 },
 		{ "sector", "sector_t", 8, 8, 0, 0, 0, 0 },
@@ -101,7 +103,9 @@ static void describe(void)
 	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_fields, 1);
 	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", fx_softirq_fields, 1);
 	fx_describe(&fx, EV_SOFTIRQ_EXIT, 0, "irq", "softirq_exit", fx_softirq_fields, 1);
-	fx_describe(&fx, EV_DONE, 0, "block", "block_rq_complete", done, 4);
+	fx_describe(&fx, EV_DONE, 0, "block", "block_rq_complete", block, 4);
+	fx_describe(&fx, EV_INSERT, 0, "block", "block_rq_insert", block, 4);
+	fx_describe(&fx, EV_ISSUE, 0, "block", "block_rq_issue", block, 4);
 }
 
 static const char *name_of(uint32_t tid, char *name)
@@ -201,20 +205,23 @@ static void call(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *
 
 static void leave(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
 {
-	const struct leave leave = { .id = (int64_t)more[0] };
+	const struct leave leave = { .id = (int64_t)more[0], .ret = (int64_t)more[1] };
 
 	if (compact)
-		put_compact(cpu, time, tid, EV_EXIT, more[0]);
+		put_compact(cpu, time, tid, EV_EXIT, more[0] | more[1] << 16);
 	else
 		put(cpu, time, tid, EV_EXIT, &leave, sizeof(leave));
 }
 
-static void complete(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+static void request(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
+		    const uint64_t *more)
 {
-	struct done done = { .dev = 8 << 20 | (uint32_t)more[0], .nr_sector = 8, .sector = time };
+	struct block block = {
+		.dev = 8 << 20 | (uint32_t)more[0], .nr_sector = 8, .sector = more[2],
+	};
 
-	strcpy(done.rwbs, more[1] ? "WS" : "R");
-	put(cpu, time, tid, EV_DONE, &done, sizeof(done));
+	strcpy(block.rwbs, more[1] ? "WS" : "R");
+	put(cpu, time, tid, event, &block, sizeof(block));
 }
 
 static void select_names(uint64_t time, const char *names)
@@ -237,8 +244,11 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = EV_SOFTIRQ;
 		ids[count++] = EV_SOFTIRQ_EXIT;
 	}
-	if (strstr(names, "request"))
+	if (strstr(names, "request")) {
 		ids[count++] = EV_DONE;
+		ids[count++] = EV_INSERT;
+		ids[count++] = EV_ISSUE;
+	}
 	if (strstr(names, "call")) {
 		ids[count++] = FX_SYS_ENTER;
 		ids[count++] = EV_EXIT;
@@ -275,8 +285,12 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 		call(cpu, time, tid, more);
 	else if (!strcmp(order, "exit"))
 		leave(cpu, time, tid, more);
+	else if (!strcmp(order, "insert"))
+		request(cpu, time, tid, EV_INSERT, more);
+	else if (!strcmp(order, "issue"))
+		request(cpu, time, tid, EV_ISSUE, more);
 	else if (!strcmp(order, "done"))
-		complete(cpu, time, tid, more);
+		request(cpu, time, tid, EV_DONE, more);
 	else
 		return false;
 	return true;

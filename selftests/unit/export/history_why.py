@@ -14,16 +14,18 @@ import json
 import os
 import page_read
 import pf_import
-from history import HARDIRQ
+from history import HARDIRQ, NO_WORK
 
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
+TIMED = {7: 0, 128: -11}        # the results of poll and rt_sigtimedwait when their time is over
 
 
 class Truth:
-    """What a recording with all events of a history tells."""
+    """What a recording with all events of a history tells. @made: the beginnings of requests."""
 
-    def __init__(self, history):
+    def __init__(self, history, made=True):
+        self.made = made
         self.first = min(event.time for event in history.events)
         self.last = max(event.time for event in history.events)
         span = lambda begin, end: (begin.time if begin else self.first,
@@ -49,7 +51,7 @@ class Truth:
         for tid, number, begin, end in history.calls:
             # only its end tells of a call that began before
             if begin or end:
-                self.calls[tid].append((*span(begin, end), number))
+                self.calls[tid].append((*span(begin, end), number, end.args[1] if end else None))
         for cpu, kind, number, begin, end in history.irqs:
             self.irqs[cpu].append((*span(begin, end), (kind, number) if end else ("unknown",)))
         self.times = sorted({event.time for event in history.events})
@@ -79,24 +81,30 @@ class Truth:
             return (self.interrupted(run[2], time, ("runs", tid)),)
         if not off:
             return (("unknown",),)
-        begin, _, cpu, state, waking = off
+        begin, back, cpu, state, waking = off
         if not state or (waking and waking.time <= time):
             return (("waits",), self.instead(cpu, time))
-        call = self.at(self.calls[tid], begin)
-        call = call[2] if call else None
+        _, left, call, result = self.at(self.calls[tid], begin) or (None,) * 4
         if not waking:
             return (("off", call),)
+        blocked = ("no_work",) if state == NO_WORK else ("blocked", call)
         if waking.args[2]:
+            if state == NO_WORK:
+                return blocked, self.until(waking, None)
             if call == NANOSLEEP:
                 return (("sleeps", call),)
-            return ("blocked", call), self.until(waking)
-        head = ("blocked", call), ("woken", waking.tid)
+            if call in TIMED and result == TIMED[call] and \
+                    not any(back <= later[0] < left and later[3] for later in self.offs[tid]):
+                return blocked, ("timeout",)
+            return blocked, self.until(waking, time)
+        head = blocked, ("woken", waking.tid)
         if depth == DEPTH:
             return (*head, ("deep",))
         return (*head, *self.path(waking.tid, time, depth + 1))
 
-    def until(self, waking):
-        """The interrupt that woke a thread, or the request that it had just completed."""
+    def until(self, waking, time):
+        """The interrupt that woke a thread, or the request that it had just completed, if that was
+        made before @time."""
         irq = self.interrupted(waking.cpu, waking.time, ("unknown",))
         if (irq[0] == "irq") != bool(waking.args[2] & HARDIRQ):
             return "until", ("unknown",)    # an interrupt without events
@@ -104,6 +112,8 @@ class Truth:
             if event.time > waking.time or irq[0] == "unknown":
                 continue
             if event.kind == "done":
+                if time is None or self.made and event.made and event.made.time > time:
+                    break
                 return "request", f"8:{event.args[0]}", ("R", "WS")[event.args[1]]
             if "irq" in event.kind:
                 break
@@ -167,7 +177,7 @@ def asked(judge, tid, *more):
 
 def check_calls(judge, truth, tid):
     """With --call the causes are those during the thread's calls."""
-    spans = [(begin, end) for begin, end, _ in truth.calls[tid] if begin < end]
+    spans = [(begin, end) for begin, end, *_ in truth.calls[tid] if begin < end]
     want = collections.Counter()
     for begin, end in spans:
         want += truth.causes(tid, begin, end)
@@ -206,12 +216,13 @@ def kind(path):
     """What the thread itself did."""
     what = path[0][0]
     return "on a CPU" if what in ("runs", "irq", "softirq") else \
-        "blocked" if what == "sleeps" else what
+        "blocked" if what in ("sleeps", "no_work") else what
 
 
 def check_part(judge):
     """If the recording lacks something, the tool claims no more of anything than there was."""
-    true, truth = judge.true, Truth(judge.true)
+    # the recording may lack the beginning of a request: then the whole wait is for it
+    true, truth = judge.true, Truth(judge.true, False)
     if not any(event.kind == "switch" and event.kept for event in true.events):
         return
     for tid in true.threads:

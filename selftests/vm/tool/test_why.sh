@@ -235,6 +235,8 @@ quota()
 	holds_of "--cgroup till quota.tbuf" 'of("waits", "quota") > 0.4 * of()' 'sums(why["tree"])' &&
 		holds_of "--cgroup / --comm python3 quota.tbuf" 'of("waits", "quota") == 0' \
 			'of("runs python3") > 80e6' &&
+		tracebuf report --json --cgroup till quota.tbuf >report.json &&
+		grep -q "ran only .* was idle .*used up its CPU quota" report.json &&
 		grep -qa '10000 50000 /shop' quota.tbuf && ! grep -qa '900000 100000 /ample' quota.tbuf
 }
 

@@ -96,6 +96,8 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 	case WHY_BLOCKED:
 		snprintf(text, size, "blocked %s", cause_call(node->who, part, sizeof(part)));
 		return text;
+	case WHY_NO_WORK:
+		return "has no work";
 	case WHY_OBJECT:
 		snprintf(text, size, "%s", why_object(why, node->who));
 		utf8_plain_string(text, size);
@@ -112,6 +114,8 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 		snprintf(text, size, "until %s was done",
 			 cause_request(why, node->who, part, sizeof(part)));
 		return text;
+	case WHY_TIMEOUT:
+		return "until its time was over";
 	case WHY_SLEEPS:
 		snprintf(text, size, "sleeps by its own wish %s",
 			 cause_call(node->who, part, sizeof(part)));
@@ -133,10 +137,9 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 static const char *const cause_names[] = {
 	[WHY_ALL] = "all", [WHY_RUNS] = "runs", [WHY_IRQ] = "irq", [WHY_SOFTIRQ] = "softirq",
 	[WHY_WAITS] = "waits", [WHY_IDLE] = "idle", [WHY_QUOTA] = "quota", [WHY_BLOCKED] = "blocked",
-	[WHY_OBJECT] = "object",
-	[WHY_WOKEN] = "woken", [WHY_UNTIL] = "interrupt", [WHY_REQUEST] = "request",
-	[WHY_SLEEPS] = "sleeps",
-	[WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
+	[WHY_NO_WORK] = "no_work", [WHY_OBJECT] = "object", [WHY_WOKEN] = "woken",
+	[WHY_UNTIL] = "interrupt", [WHY_REQUEST] = "request", [WHY_TIMEOUT] = "timeout",
+	[WHY_SLEEPS] = "sleeps", [WHY_OFF] = "off", [WHY_DEEP] = "deep", [WHY_UNKNOWN] = "unknown",
 };
 
 const char *cause_name(enum why_cause cause)
