@@ -9,6 +9,7 @@
  * other in a circle do not wake each other, so the recursion ends.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "files.h"
@@ -513,10 +514,27 @@ bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *t
 {
 	const struct why_line *line = why_line_of(&why->lines, thread);
 
-	if (line->before)
-		*from = later(*from, line->born);
-	if (line->after)
-		*to = earlier(*to, line->after->born);
+	*from = later(*from, line->born);
+	*to = earlier(*to, line->after ? line->after->born : line->ended);
+	return *from < *to;
+}
+
+bool why_named(const struct why *why, uint32_t thread, const char *pattern, uint64_t *from,
+	       uint64_t *to)
+{
+	const struct why_line *line = why_line_of(&why->lines, thread);
+	const struct why_name *names = line->names.at;
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t i, count = line->names.count;
+
+	for (i = 0; i < count; i++) {
+		if (fnmatch(pattern, names[i].comm, 0))
+			continue;
+		first = earlier(first, names[i].from);
+		last = i + 1 < count ? names[i + 1].from : UINT64_MAX;
+	}
+	*from = later(*from, first);
+	*to = earlier(*to, last);
 	return *from < *to;
 }
 

@@ -34,7 +34,7 @@ enum why_cause {
 	WHY_IDLE,		/* nothing ran */
 	WHY_QUOTA,		/* nothing ran: the thread's cgroup has used up its CPU quota */
 	WHY_BLOCKED,		/* below: what it waited for */
-	WHY_NO_WORK,		/* a kernel worker without work (state I); below: as for WHY_BLOCKED */
+	WHY_NO_WORK,		/* a kernel worker in state I; below: as for WHY_BLOCKED */
 	WHY_OBJECT,		/* in a call with this file or futex; below: as for WHY_BLOCKED */
 	WHY_WOKEN,		/* until this thread woke it; below: what that thread did */
 	WHY_UNTIL,		/* until this interrupt woke it */
@@ -85,9 +85,15 @@ bool why_has_wakeups(const struct why *why);
 /* Get the interval in which something is known of @thread; false: nothing is */
 bool why_limits(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to);
 
-/* Limit [@from, @to) to the time in which @thread had its TID, according to the threads that had it
- * before and after; false: nothing is left */
+/* Limit [@from, @to) to the time in which @thread existed, as far as it is known; false: nothing is
+ * left */
 bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *to);
+
+/* Limit [@from, @to) to the time from the first to the last time that @thread had a name that
+ * matches @pattern, with * and ?.  The name that a new thread has inherited does not count, if the
+ * thread got another one.  false: nothing is left */
+bool why_named(const struct why *why, uint32_t thread, const char *pattern, uint64_t *from,
+	       uint64_t *to);
 
 /* Get the interval in which something is known of any thread; false: nothing is */
 bool why_span(const struct why *why, uint64_t *from, uint64_t *to);

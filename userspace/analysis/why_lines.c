@@ -79,18 +79,39 @@ static uint64_t list_end(const struct why_list *list, size_t size)
 
 /* ---- threads and CPUs ---- */
 
-/* Note the thread's current name and cgroup: the last ones stay */
-static void note_names(struct reader *reader, struct why_line *line)
+/* The thread has this name from @ns on.  0, -ENOMEM */
+static int add_name(struct why_line *line, const char *comm, uint64_t ns)
+{
+	struct why_name *names = line->names.at, *name;
+
+	if (!*comm || (names && !strncmp(names[line->names.count - 1].comm, comm,
+					 sizeof(name->comm) - 1)))
+		return 0;
+	if (line->inherited)
+		line->names.count = 0;
+	line->inherited = false;
+	ns = line->names.count ? ns : 0;
+	name = list_add(&line->names, sizeof(*name));
+	if (!name)
+		return -ENOMEM;
+	*name = (struct why_name){ .from = ns };
+	memcpy(name->comm, comm, strnlen(comm, sizeof(name->comm) - 1));
+	return 0;
+}
+
+/* Note the thread's current name and cgroup: the last ones stay.  0, -ENOMEM */
+static int note_names(struct reader *reader, struct why_line *line, uint64_t ns)
 {
 	const struct tb_task *task = tb_cursor_task(reader->cursor, line->tid);
 
 	if (!task)
-		return;
+		return 0;
 	line->tgid = task->tgid;
 	line->cgroup = task->cgroup;
 	line->quota = task->cgroup &&
 		      tb_trace_string(reader->trace, TB_STRING_QUOTA, task->cgroup);
 	memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
+	return add_name(line, line->comm, ns);
 }
 
 /* Add a thread with TID @tid, from @born on; @before had the TID until then.  NULL: no memory */
@@ -114,8 +135,7 @@ static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why
 	line->ended = UINT64_MAX;
 	if (before)
 		before->after = line;
-	note_names(reader, line);
-	return line;
+	return note_names(reader, line, born) ? NULL : line;
 }
 
 /* The thread with TID @tid at @ns; NULL: no memory */
@@ -134,7 +154,7 @@ static struct why_line *line_at(struct reader *reader, uint32_t tid, uint64_t ns
 	return line;
 }
 
-/* A record of a thread: a new thread may get the TID of another one */
+/* A record of a thread: a new one, which may get the TID of another one, or a new name */
 static int take_thread(struct reader *reader, const struct tb_view *view, uint64_t ns)
 {
 	struct tb_thread thread = { 0 };
@@ -143,19 +163,16 @@ static int take_thread(struct reader *reader, const struct tb_view *view, uint64
 
 	memcpy(&thread, view->payload,
 	       view->length < sizeof(thread) ? view->length : sizeof(thread));
-	if (!map_get(&reader->threads, thread.tid))
-		return 0;
-	slot = map_at(&reader->threads, thread.tid);
-	line = slot ? *slot : NULL;
-	if (!line)
-		return -ENOMEM;
-	if (thread.flags & TB_THREAD_EXIT)
-		note_names(reader, line);
+	line = map_get(&reader->threads, thread.tid);
 	if (!(thread.flags & TB_THREAD_FORK))
-		return 0;
+		return line ? note_names(reader, line, ns) : 0;
+	slot = map_at(&reader->threads, thread.tid);
+	if (!slot)
+		return -ENOMEM;
 	line = new_line(reader, thread.tid, line, ns);
 	if (!line)
 		return -ENOMEM;
+	line->inherited = true;
 	*slot = line;
 	return 0;
 }
@@ -165,6 +182,7 @@ static void free_line(struct why_line *line)
 	free(line->runs.at);
 	free(line->offs.at);
 	free(line->calls.at);
+	free(line->names.at);
 	free(line);
 }
 
@@ -233,7 +251,8 @@ static int take_run(struct reader *reader, const struct slice *slice)
 	if (!line)
 		return 0;
 	if (slice->has_result && slice->result & STATE_DEAD && !line->after) {
-		note_names(reader, line);
+		if (note_names(reader, line, slice->end))
+			return -ENOMEM;
 		line->ended = slice->end;
 	}
 	return add_run(&line->runs, slice, slice->cpu);
@@ -621,8 +640,9 @@ static int sort_threads(struct reader *reader)
 		return -ENOMEM;
 	for (i = 0; i < lines->nr_threads; i++) {
 		lines->order[i] = (uint32_t)i + 1;
-		if (!lines->threads[i]->after)
-			note_names(reader, lines->threads[i]);
+		if (!lines->threads[i]->after &&
+		    note_names(reader, lines->threads[i], reader->now))
+			return -ENOMEM;
 	}
 	qsort_r(lines->order, lines->nr_threads, sizeof(*lines->order), compare_lines, lines);
 	return 0;

@@ -53,6 +53,12 @@ struct why_irq_part {
 	enum why_cause cause;
 };
 
+/* A name of a thread, from this time on */
+struct why_name {
+	uint64_t from;
+	char comm[TB_COMM_LEN + 4];
+};
+
 /* A growing array */
 struct why_list {
 	void *at;
@@ -63,17 +69,20 @@ struct why_list {
  * struct why_line - a thread
  * @thread: its number in struct why_lines, from 1 on
  * @before, @after: the threads with the TID @tid before and after this one; NULL: none
- * @born: time from which on the TID is this thread's, if there is one before; ns
+ * @born: time from which on the TID is this thread's, ns; 0: not known
  * @ended: when it left a CPU for the last time, ns; UINT64_MAX: not known
+ * @names: struct why_name.  A name that the thread has inherited, and changed, is not in it: exec
+ *	changes the name of a child
+ * @inherited: the only name is such a name
  * @quota: its cgroup has a CPU quota
  */
 struct why_line {
 	uint32_t thread, tid, tgid, cgroup;
 	struct why_line *before, *after;
 	uint64_t born, ended;
-	bool quota;
+	bool quota, inherited;
 	char comm[TB_COMM_LEN + 4];
-	struct why_list runs, offs, calls;
+	struct why_list runs, offs, calls, names;
 };
 
 struct why_cpu {

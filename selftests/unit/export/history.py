@@ -169,7 +169,8 @@ class History:
             *request, made = self.requests.pop(self.random.randrange(len(self.requests)))
         else:
             self.sector += 8
-            request, made = (self.random.randint(1, 2), self.random.randint(0, 1), self.sector), None
+            request = (self.random.randint(1, 2), self.random.randint(0, 1), self.sector)
+            made = None
         self.event(cpu, "done", *request).made = made
         if self.random.random() < 0.7:
             self.wake(cpu)

@@ -29,7 +29,8 @@ import history
 import history_why
 import pf_import
 
-STATES = {history.RUNNING: "runnable", history.SLEEPS: "S", history.BLOCKED: "D", history.NO_WORK: "I"}
+STATES = {history.RUNNING: "runnable", history.SLEEPS: "S", history.BLOCKED: "D",
+          history.NO_WORK: "I"}
 SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER",
             "RCU")
 

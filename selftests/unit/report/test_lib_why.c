@@ -120,6 +120,55 @@ static void ends_and_begins(void)
 	end();
 }
 
+/* When the thread had a name like @pattern; @from 0, @to 0: never */
+static void check_named(size_t index, const char *pattern, uint64_t from, uint64_t to)
+{
+	uint64_t first = 0, last = 10000;
+
+	if (why_named(why, why_thread(why, index), pattern, &first, &last)) {
+		CHECK_NUMBER(first, from);
+		CHECK_NUMBER(last, to);
+	} else {
+		CHECK(!from && !to);
+	}
+}
+
+/* A child has its parent's name until exec; then a thread may change its name. */
+static void names(void)
+{
+	uint64_t from = 0, to = 10000;
+
+	begin();
+	record(200, 100, TB_THREAD_DUMP, "shell");
+	fx_open(&fx, 0, 1000, 0, NULL);
+	switch_to(1000, 0, 0, 100);
+	record(1500, 200, TB_THREAD_FORK, "shell");
+	record(1600, 300, TB_THREAD_FORK, "shell");
+	switch_to(2000, 100, SLEEPS, 200);
+	record(2500, 200, TB_THREAD_NAME, "server");
+	record(3000, 200, TB_THREAD_NAME, "worker");
+	record(3500, 200, TB_THREAD_NAME, "waiter");
+	record(4000, 100, TB_THREAD_NAME, "daemon");
+	switch_to(4500, 200, ZOMBIE, 300);
+	switch_to(6000, 300, SLEEPS, 0);
+	read_it();
+	CHECK_NUMBER(why_threads(why), 3);
+	check_named(0, "shell", 0, 4000);
+	check_named(0, "daemon", 4000, 10000);
+	check_named(0, "*", 0, 10000);
+	check_named(1, "shell", 0, 0);
+	check_named(1, "server", 0, 3000);
+	check_named(1, "w*", 3000, 10000);
+	check_named(1, "worker", 3000, 3500);
+	check_named(1, "[sw]*er", 0, 10000);
+	check_named(1, "nothing", 0, 0);
+	check_named(2, "shell", 0, 10000);
+	check_thread(1, 200, "waiter", 2500, 0, 0);
+	/* it is not unknown what it did before it began and after it had ended */
+	CHECK(why_cut(why, why_thread(why, 1), &from, &to) && from == 1500 && to == 4500);
+	end();
+}
+
 /* The switch with which it ended is missing: as far as the trace tells, it sleeps */
 static void only_begins(void)
 {
@@ -331,6 +380,7 @@ static const struct test tests[] = {
 	{ "a TID that another thread gets, without the end of the first", only_begins },
 	{ "a TID that another thread gets, without records of threads", only_ends },
 	{ "a waker whose TID another thread gets", waker },
+	{ "names of a thread", names },
 	{ "nothing is known after the last event", last_clock_record },
 	{ "functions of timers in a softirq", timer_functions },
 	{ "a tree with a limit", full_tree },

@@ -177,7 +177,7 @@ static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 	return why_add(job->why, thread, from, to);
 }
 
-/* Add what --from and --to choose of a slice or call */
+/* Add what the selection chooses of a slice or call */
 static int add_part(struct job *job, const struct tb_trace *trace, uint32_t thread, uint64_t from,
 		    uint64_t to)
 {
@@ -187,7 +187,9 @@ static int add_part(struct job *job, const struct tb_trace *trace, uint32_t thre
 
 	from = selection->from.given && since > from ? since : from;
 	to = selection->to.given && until < to ? until : to;
-	return why_cut(job->why, thread, &from, &to) ? add(job, thread, from, to) : 0;
+	return why_cut(job->why, thread, &from, &to) &&
+	       why_threads_wanted(selection, job->why, thread, &from, &to) ?
+	       add(job, thread, from, to) : 0;
 }
 
 static bool is_chosen_call(const struct job *job, const struct tb_trace *trace, int64_t number)
@@ -200,18 +202,21 @@ static bool is_chosen_call(const struct job *job, const struct tb_trace *trace, 
 
 static int add_thread(struct job *job, const struct tb_trace *trace, uint32_t thread)
 {
-	uint64_t from, to;
+	uint64_t from = 0, to = UINT64_MAX;
 	int64_t number;
 	int result = 0;
 	size_t i;
 
+	if (!why_threads_wanted(&job->selection, job->why, thread, &from, &to))
+		return 0;
 	job->found = true;
 	for (i = 0; !result && job->call &&
 	     why_call(job->why, thread, i, &number, &from, &to); i++)
 		if (is_chosen_call(job, trace, number))
 			result = add_part(job, trace, thread, from, to);
 	if (!job->call && why_threads_time(&job->selection, job->why, job->selection.base, thread,
-					   &from, &to))
+					   &from, &to) &&
+	    why_threads_wanted(&job->selection, job->why, thread, &from, &to))
 		result = add(job, thread, from, to);
 	return result;
 }
@@ -226,11 +231,9 @@ static int add_all(struct job *job, const struct tb_trace *trace)
 
 	job->from = UINT64_MAX;
 	for (i = 0; !result && job->slice && why_slice(job->why, i, &thread, &from, &to); i++)
-		if (why_threads_wanted(&job->selection, job->why, thread))
-			result = add_part(job, trace, thread, from, to);
+		result = add_part(job, trace, thread, from, to);
 	for (i = 0; !result && !job->slice && i < why_threads(job->why); i++)
-		if (why_threads_wanted(&job->selection, job->why, why_thread(job->why, i)))
-			result = add_thread(job, trace, why_thread(job->why, i));
+		result = add_thread(job, trace, why_thread(job->why, i));
 	return result ? complain("out of memory") : EXIT_FINE;
 }
 

@@ -126,8 +126,8 @@ static int read_thread(struct cursor *cursor)
 	int result;
 
 	cursor->at = cursor->count = 0;
-	if (!why_threads_wanted(query->selection, why, cursor->thread) ||
-	    !why_limits(why, cursor->thread, &from, &to))
+	if (!why_limits(why, cursor->thread, &from, &to) ||
+	    !why_threads_wanted(query->selection, why, cursor->thread, &from, &to))
 		return 0;
 	from = from > query->from_ns ? from : query->from_ns;
 	to = to < query->to_ns ? to : query->to_ns;

@@ -123,13 +123,14 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 	return status == EXIT_FINE ? choose(threads, file, selection, base, text) : status;
 }
 
-bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread)
+bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread,
+			uint64_t *from, uint64_t *to)
 {
 	if (selection->tids.count && !number_list_has(&selection->tids, why_tid(why, thread)))
 		return false;
 	if (selection->pids.count && !number_list_has(&selection->pids, why_tgid(why, thread)))
 		return false;
-	if (selection->comm && fnmatch(selection->comm, why_comm(why, thread), 0))
+	if (selection->comm && !why_named(why, thread, selection->comm, from, to))
 		return false;
 	return !selection->cgroup ||
 	       cgroup_matches(selection->trace, why_cgroup(why, thread), selection->cgroup);

@@ -34,8 +34,10 @@ int why_threads_open(struct why_threads *threads, struct tb_trace *trace, const 
 		     const struct selection *selection, enum tb_timebase base, const char *text);
 void why_threads_close(struct why_threads *threads);
 
-/* True if @selection, which is started, selects @thread by its last name and cgroup */
-bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread);
+/* Limit [@from, @to) to the time in which @selection, which is started, selects @thread: by its
+ * numbers, its last cgroup, and its names, see why_named().  false: nothing is left */
+bool why_threads_wanted(const struct selection *selection, const struct why *why, uint32_t thread,
+			uint64_t *from, uint64_t *to);
 
 /* Get the time of @thread to explain: that of @selection in which something is known, or all of the
  * thread.  @base: of @why.  false: there is none */

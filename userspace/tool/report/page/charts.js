@@ -120,7 +120,8 @@ export class Charts {
 			series: [{ label: 'time', value: (u, v) => v === null ? '–' : offset(v, 1e6) },
 				...others.map(([column], k) => ({ label: plain(column.title), stroke: this.hue(k), width: 1.5,
 					points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
-					value: (u, v) => v === null || v === undefined ? '–' : shown(column.unit, v) }))],
+					value: (u, v) => v === null || v === undefined ? '–' :
+						shown(column.unit, v) }))],
 		}, [x, ...others.map(([, i]) => section.rows.map((row) => row[i] === null ? null : Number(row[i])))]);
 		const more = section.columns.length - 1 - others.length;
 
