@@ -220,19 +220,9 @@ void series_add(const struct analysis *a, uint64_t *series, uint64_t from, uint6
 
 static int count_format(struct analysis *a, const struct tb_format *format)
 {
-	size_t have = a->nr_counts ? a->nr_counts : 64;
-	uint64_t *grown;
-
-	if (format->index >= a->nr_counts) {
-		while (have <= format->index)
-			have *= 2;
-		grown = realloc(a->counts, have * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + a->nr_counts, 0, (have - a->nr_counts) * sizeof(*grown));
-		a->counts = grown;
-		a->nr_counts = have;
-	}
+	/* a multiple of 64, not to grow for each format */
+	if (tb_array_reach(&a->counts, &a->nr_counts, format->index | 63, sizeof(*a->counts)))
+		return -ENOMEM;
 	a->counts[format->index]++;
 	return 0;
 }

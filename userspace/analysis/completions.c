@@ -114,7 +114,6 @@ void completions_close(struct completions *completions)
 /* Number of the requests like @one; 0: no memory, or too many kinds */
 static uint32_t number_of(struct completions *completions, const struct completion *one)
 {
-	struct completion *grown;
 	uint32_t i;
 
 	for (i = 0; i < completions->nr_kinds; i++)
@@ -124,12 +123,10 @@ static uint32_t number_of(struct completions *completions, const struct completi
 		completions->whole = false;
 		return 0;
 	}
-	grown = realloc(completions->kinds, (i + 1) * sizeof(*grown));
-	if (!grown)
+	if (tb_array_reach(&completions->kinds, &completions->nr_kinds, i, sizeof(*one)))
 		return 0;
-	completions->kinds = grown;
-	grown[completions->nr_kinds++] = *one;
-	return completions->nr_kinds;
+	completions->kinds[i] = *one;
+	return i + 1;
 }
 
 static struct done_list *list_of(struct completions *completions, uint32_t cpu)

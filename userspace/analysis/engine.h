@@ -186,7 +186,7 @@ struct analysis {
 	uint64_t lost[ANALYSIS_SERIES];
 
 	uint64_t *counts;		/* by index of the format */
-	size_t   nr_counts;
+	unsigned int nr_counts;
 };
 
 /* True if what ends now on @cpu, of thread @tid, counts */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
+#include "lib/array.h"
 
 /* Results from -ERRNO_MAX to -1 are errors */
 #define ERRNO_MAX 4095
@@ -61,22 +62,16 @@ void handlers_free(struct analysis *a)
 
 static void add_error(struct analysis *a, struct analysis_handler *call, int64_t code)
 {
-	struct analysis_error *grown;
 	unsigned int i;
 
 	call->failed++;
 	for (i = 0; i < call->nr_errors && call->errors[i].code != code; i++)
 		;
-	if (i == call->nr_errors) {
-		grown = realloc(call->errors, (i + 1) * sizeof(*grown));
-		if (!grown) {
-			a->error = -ENOMEM;
-			return;
-		}
-		call->errors = grown;
-		grown[i] = (struct analysis_error){ code, 0 };
-		call->nr_errors++;
+	if (tb_array_reach(&call->errors, &call->nr_errors, i, sizeof(*call->errors))) {
+		a->error = -ENOMEM;
+		return;
 	}
+	call->errors[i].code = code;
 	call->errors[i].count++;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "roles.h"
+#include "lib/array.h"
 
 static const struct {
 	const char *system, *name;
@@ -78,35 +79,20 @@ static void make(struct plan *plan, const struct tb_format *format)
 
 const struct plan *plan_of(struct plans *plans, const struct tb_format *format)
 {
-	size_t index = format->index, count = plans->count ? plans->count : 64;
-	struct plan *list;
-	bool *made;
+	struct plan *plan;
 
-	if (index >= plans->count) {
-		while (count <= index)
-			count *= 2;
-		list = realloc(plans->list, count * sizeof(*list));
-		if (list)
-			plans->list = list;
-		made = realloc(plans->made, count * sizeof(*made));
-		if (made)
-			plans->made = made;
-		if (!list || !made)
-			return NULL;
-		memset(made + plans->count, 0, (count - plans->count) * sizeof(*made));
-		plans->count = count;
-	}
-	if (!plans->made[index]) {
-		memset(&plans->list[index], 0, sizeof(plans->list[index]));
-		make(&plans->list[index], format);
-		plans->made[index] = true;
-	}
-	return &plans->list[index];
+	/* a multiple of 64, not to grow for each format */
+	if (tb_array_reach(&plans->list, &plans->count, format->index | 63, sizeof(*plan)))
+		return NULL;
+	plan = &plans->list[format->index];
+	if (!plan->made)
+		make(plan, format);
+	plan->made = true;
+	return plan;
 }
 
 void plans_free(struct plans *plans)
 {
 	free(plans->list);
-	free(plans->made);
 	*plans = (struct plans){ 0 };
 }

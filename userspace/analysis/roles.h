@@ -32,6 +32,7 @@ enum { BLOCK_ERROR = 3 };
  * @fields: fields with numbers, by role; NULL: it does not have that field
  * @name: field with a text, or NULL: the handler of an interrupt, the kind of a request
  * @fixed: name of the interrupt, if the event is for one kind of interrupt
+ * @made: false: the other members are not set yet
  */
 struct plan {
 	enum role role;
@@ -39,13 +40,13 @@ struct plan {
 	const struct tb_format_field *name;
 	const char *fixed;
 	size_t fixed_length;
+	bool made;
 };
 
 /* Plans of formats, added at their first use.  All zero: empty */
 struct plans {
 	struct plan *list;
-	bool *made;
-	size_t count;
+	unsigned int count;
 };
 
 /** plan_of - the plan of @format; valid until the next call; NULL: no memory */

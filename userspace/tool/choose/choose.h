@@ -16,7 +16,7 @@
 
 struct patterns {
 	char   **list;
-	size_t   count;
+	unsigned int count;
 };
 
 /* Add the comma-separated patterns of @text; 0, -ENOMEM, or -EINVAL if @text is empty */

@@ -9,12 +9,13 @@
 #include <string.h>
 #include "choose.h"
 #include "tool/command/command.h"
+#include "lib/array.h"
 #include "tool/command/nearest.h"
 
 int patterns_add(struct patterns *patterns, const char *text)
 {
+	unsigned int at;
 	const char *end;
-	char **grown;
 	size_t length;
 
 	if (!*text)
@@ -24,15 +25,12 @@ int patterns_add(struct patterns *patterns, const char *text)
 		length = (size_t)(end - text);
 		if (!length)
 			continue;
-		grown = realloc(patterns->list,
-				(patterns->count + 1) * sizeof(*grown));
-		if (!grown)
+		at = patterns->count;
+		if (tb_array_reach(&patterns->list, &patterns->count, at, sizeof(*patterns->list)))
 			return -ENOMEM;
-		patterns->list = grown;
-		grown[patterns->count] = strndup(text, length);
-		if (!grown[patterns->count])
+		patterns->list[at] = strndup(text, length);
+		if (!patterns->list[at])
 			return -ENOMEM;
-		patterns->count++;
 	}
 	return 0;
 }

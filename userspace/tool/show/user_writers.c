@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "user_writers.h"
+#include "lib/array.h"
 
 static void free_writer(void *at)
 {
@@ -72,7 +73,6 @@ int user_writer_lane(struct user_writers *writers, struct user_writer *writer, u
 		     uint64_t end_ns)
 {
 	uint32_t lane = 0;
-	uint64_t *grown;
 
 	while (lane < writer->nr_lanes && writer->lanes[lane] > ns)
 		lane++;
@@ -80,13 +80,8 @@ int user_writer_lane(struct user_writers *writers, struct user_writer *writer, u
 		writers->many++;
 		return -1;
 	}
-	if (lane == writer->nr_lanes) {
-		grown = realloc(writer->lanes, (lane + 1) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		writer->lanes = grown;
-		writer->nr_lanes++;
-	}
+	if (tb_array_reach(&writer->lanes, &writer->nr_lanes, lane, sizeof(*writer->lanes)))
+		return -ENOMEM;
 	writer->lanes[lane] = end_ns;
 	return (int)lane;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include "tables.h"
+#include "lib/array.h"
 
 /* SQLite accepts so many parts of one SELECT */
 #define UNION_MAX 500
@@ -159,18 +160,14 @@ static const char *column_type(const struct tb_format_field *field)
 
 static bool add_column(struct db_event_table *table, char *name, const char *type)
 {
-	struct db_column *grown;
+	const struct db_column column = { name, type };
+	unsigned int i = table->nr_columns;
 
-	grown = realloc(table->columns,
-			(table->nr_columns + 1) * sizeof(*grown));
-	if (grown)
-		table->columns = grown;
-	if (!grown || !name) {
+	if (!name || tb_array_reach(&table->columns, &table->nr_columns, i, sizeof(column))) {
 		free(name);
 		return false;
 	}
-	grown[table->nr_columns].name = name;
-	grown[table->nr_columns++].type = type;
+	table->columns[i] = column;
 	return true;
 }
 

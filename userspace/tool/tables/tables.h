@@ -240,7 +240,7 @@ struct db_column {
 struct db_event_table {
 	char *name;
 	struct db_column *columns;
-	size_t nr_columns;
+	unsigned int nr_columns;
 	sqlite3_stmt *insert;
 	bool     is_made;
 	uint64_t rows;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "top.h"
+#include "lib/array.h"
 #include "tool/command/command.h"
 #include "tool/device/device.h"
 
@@ -37,24 +38,7 @@ struct top_counts {
 
 /* ---- memory ---- */
 
-static int make_room(void *array, size_t *room, size_t want, size_t size)
-{
-	void **at = array, *larger;
-	size_t more = *room ? *room : 64;
-
-	if (want <= *room)
-		return 0;
-	while (more < want)
-		more *= 2;
-	larger = realloc(*at, more * size);
-	if (!larger)
-		return -ENOMEM;
-	*at = larger;
-	*room = more;
-	return 0;
-}
-
-#define ROOM(array, room, want) make_room(&(array), &(room), want, sizeof(*(array)))
+#define ROOM(array, room, at) tb_array_grow(&(array), &(room), at, sizeof(*(array)))
 
 int top_sampler_start(struct top_sampler *sampler)
 {
@@ -101,7 +85,7 @@ static int take_tasks(struct top_counts *is, const struct analysis *a)
 	size_t i;
 
 	for (i = 0; (task = analysis_task(a, (unsigned int)i)); i++) {
-		if (ROOM(is->tasks, is->tasks_room, i + 1))
+		if (ROOM(is->tasks, is->tasks_room, i))
 			return -ENOMEM;
 		is->tasks[i] = (struct task_count){
 			.run_ns = task->run_ns, .runs = task->runs,
@@ -120,7 +104,7 @@ static int take_handlers(struct top_counts *is, const struct analysis *a,
 	size_t i;
 
 	for (i = 0; (handler = analysis_handler(a, kind, (unsigned int)i)); i++) {
-		if (ROOM(is->handlers[kind], is->handlers_room[kind], i + 1))
+		if (ROOM(is->handlers[kind], is->handlers_room[kind], i))
 			return -ENOMEM;
 		is->handlers[kind][i] = (struct handler_count){
 			.count = handler->stat.count + handler->stat.uncertain,
@@ -151,9 +135,9 @@ static int take_cpus(struct top_counts *is, const struct analysis *a)
 	size_t i;
 
 	is->nr_cpus = analysis_nr_cpus(a);
-	if (ROOM(is->cpus, is->cpus_room, is->nr_cpus))
-		return -ENOMEM;
 	for (i = 0; i < is->nr_cpus; i++) {
+		if (ROOM(is->cpus, is->cpus_room, i))
+			return -ENOMEM;
 		cpu = cpu_at(a, i);
 		is->cpus[i] = (struct cpu_count){
 			.busy = cpu->busy_ns, .idle = cpu->idle_ns, .irq = cpu->irq_ns,
@@ -179,10 +163,11 @@ static int take_formats(struct top_counts *is, const struct top_source *source)
 	size_t i;
 
 	is->nr_formats = tb_trace_formats(source->trace);
-	if (ROOM(is->formats, is->formats_room, is->nr_formats))
-		return -ENOMEM;
-	for (i = 0; i < is->nr_formats; i++)
+	for (i = 0; i < is->nr_formats; i++) {
+		if (ROOM(is->formats, is->formats_room, i))
+			return -ENOMEM;
 		is->formats[i] = analysis_count(source->analysis, (unsigned int)i);
+	}
 	return 0;
 }
 
@@ -252,7 +237,7 @@ static struct top_row *add_row(struct between *between, enum top_view view,
 	struct top_table *table = &between->picture->tables[view];
 	struct top_row *row;
 
-	if (ROOM(table->rows, table->room, table->count + 1))
+	if (ROOM(table->rows, table->room, table->count))
 		return NULL;
 	row = &table->rows[table->count++];
 	memset(row, 0, sizeof(*row));

@@ -142,7 +142,8 @@ struct fxt_open {
 
 struct fxt_opens {
 	struct fxt_open *list;
-	uint32_t count, room;
+	size_t   room;
+	uint32_t count;
 };
 
 /**

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fxt.h"
+#include "lib/array.h"
 
 /* Processes; the thread of CPU n has 1 + n more */
 #define KOID_CPUS	0x80000000u
@@ -266,17 +267,8 @@ void fxt_event(struct fxt_threads *threads, struct fxt_thread *thread,
 
 int fxt_push(struct fxt_opens *opens, const struct fxt_open *open)
 {
-	struct fxt_open *grown;
-	uint32_t room;
-
-	if (opens->count == opens->room) {
-		room = opens->room ? opens->room * 2 : 4;
-		grown = realloc(opens->list, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		opens->list = grown;
-		opens->room = room;
-	}
+	if (tb_array_grow(&opens->list, &opens->room, opens->count, sizeof(*open)))
+		return -ENOMEM;
 	opens->list[opens->count++] = *open;
 	return 0;
 }
