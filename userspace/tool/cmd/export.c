@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "tool/command/command.h"
+#include "tool/command/option_value.h"
 #include "tool/export/export.h"
 #include "tool/export/output.h"
 #include "tool/export/progress.h"
@@ -433,6 +434,12 @@ static int export_run(int argc, char **argv)
 {
 	struct job job = { .file = NULL };
 	const char *format = "perfetto";
+	const struct option_value values[] = {
+		{ OPTION_FORMAT, .text = &format }, { 'o', .text = &job.output },
+		{ 'i', .text = &job.file }, { OPTION_WHY, .text = &job.why },
+		{ 'k', .text = &job.kallsyms }, { OPTION_FIELDS, .flag = &job.fields },
+		{ 'q', .flag = &job.quiet }, { 'v', .flag = &job.verbose }, { 0 },
+	};
 	int option, taken, status;
 
 	while ((option = next_option(&cmd_export, "", argc, argv)) >= 0) {
@@ -440,38 +447,14 @@ static int export_run(int argc, char **argv)
 					 &job.selection);
 		if (taken < 0)
 			return EXIT_USAGE;
-		if (taken)
+		if (taken || take_value(values, option, optarg))
 			continue;
 		switch (option) {
-		case OPTION_FORMAT:
-			format = optarg;
-			break;
 		case OPTION_JSONL:
 			format = "jsonl";
 			break;
-		case 'o':
-			job.output = optarg;
-			break;
-		case 'i':
-			job.file = optarg;
-			break;
-		case OPTION_WHY:
-			job.why = optarg;
-			break;
-		case OPTION_FIELDS:
-			job.fields = true;
-			break;
 		case OPTION_DEBUG_DIR:
 			frames_debug_dir(optarg);
-			break;
-		case 'k':
-			job.kallsyms = optarg;
-			break;
-		case 'q':
-			job.quiet = true;
-			break;
-		case 'v':
-			job.verbose = true;
 			break;
 		default:
 			return show_help(&cmd_export, option);

@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/command/option_value.h"
 #include "tool/export/common.h"
 #include "tool/export/output.h"
 #include "tool/flame/flame.h"
@@ -93,48 +94,28 @@ static int take_least(struct flame_look *look, const char *value)
 static int take_option(struct flame_job *job, int option, const char *value)
 {
 	struct flame *flame = &job->flame;
+	const struct option_value values[] = {
+		{ 'o', .text = &job->output }, { 'i', .text = &job->file },
+		{ OPTION_TITLE, .text = &job->title }, { 'q', .flag = &job->quiet },
+		{ OPTION_COLLAPSED, .flag = &job->collapsed },
+		{ OPTION_UNFINISHED, .flag = &flame->unfinished },
+		{ OPTION_REVERSE, .flag = &flame->reverse },
+		{ OPTION_INVERTED, .flag = &job->look.inverted },
+		{ OPTION_THREADS, .flag = &flame->threads },
+		{ OPTION_KERNEL, .flag = &flame->no_user },
+		{ OPTION_USER, .flag = &flame->no_kernel }, { 0 },
+	};
 
+	if (take_value(values, option, value))
+		return EXIT_FINE;
 	switch (option) {
-	case 'o':
-		job->output = value;
-		break;
-	case 'i':
-		job->file = value;
-		break;
 	case OPTION_DEBUG_DIR:
 		frames_debug_dir(value);
 		break;
 	case 'k':
 		return symbols_load(&flame->symbols, value);
-	case 'q':
-		job->quiet = true;
-		break;
 	case OPTION_WEIGHT:
 		return take_weight(flame, value);
-	case OPTION_COLLAPSED:
-		job->collapsed = true;
-		break;
-	case OPTION_UNFINISHED:
-		flame->unfinished = true;
-		break;
-	case OPTION_REVERSE:
-		flame->reverse = true;
-		break;
-	case OPTION_INVERTED:
-		job->look.inverted = true;
-		break;
-	case OPTION_THREADS:
-		flame->threads = true;
-		break;
-	case OPTION_KERNEL:
-		flame->no_user = true;
-		break;
-	case OPTION_USER:
-		flame->no_kernel = true;
-		break;
-	case OPTION_TITLE:
-		job->title = value;
-		break;
 	case OPTION_WIDTH:
 		if (parse_u32(value, 200, 100000, &job->look.width))
 			return misused(&cmd_flamegraph, "width: '%s' is not a number of pixels from 200 to 100000",

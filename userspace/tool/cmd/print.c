@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/command/option_value.h"
 #include "tool/export/export.h"
 #include "tool/show/frames.h"
 #include "tool/show/input.h"
@@ -206,41 +207,30 @@ static int print_run(int argc, char **argv)
 	struct selection *selection = &print.selection;
 	const char *kallsyms = NULL;
 	uint32_t number;
+	const struct option_value values[] = {
+		{ 'i', .text = &print.file }, { 'k', .text = &kallsyms },
+		{ OPTION_RAW_TICKS, .flag = &print.line.ticks },
+		{ OPTION_CONTAINERS, .flag = &print.line.containers },
+		{ OPTION_FIELDS, .flag = &print.fields }, { OPTION_JSONL, .flag = &print.objects },
+		{ 0 },
+	};
 	int option, taken, status = EXIT_FINE;
 
 	while ((option = next_option(&cmd_print, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_print, option, optarg, selection);
 		if (taken < 0)
 			return EXIT_USAGE;
-		if (taken)
+		if (taken || take_value(values, option, optarg))
 			continue;
 		switch (option) {
-		case 'i':
-			print.file = optarg;
-			break;
 		case 'n':
 			if (parse_u32(optarg, 0, UINT32_MAX, &number))
 				return misused(&cmd_print, "'%s' is not a number of lines",
 					       optarg);
 			print.max = number;
 			break;
-		case OPTION_RAW_TICKS:
-			print.line.ticks = true;
-			break;
-		case OPTION_CONTAINERS:
-			print.line.containers = true;
-			break;
-		case OPTION_FIELDS:
-			print.fields = true;
-			break;
-		case OPTION_JSONL:
-			print.objects = true;
-			break;
 		case OPTION_DEBUG_DIR:
 			frames_debug_dir(optarg);
-			break;
-		case 'k':
-			kallsyms = optarg;
 			break;
 		case 'v':
 			selection->control = print.verbose = true;

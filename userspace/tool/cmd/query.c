@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "tool/command/command.h"
+#include "tool/command/option_value.h"
 #include "tool/command/nearest.h"
 #include "tool/query/query.h"
 #include "tool/show/selection.h"
@@ -394,30 +395,21 @@ static int take_words(struct job *job, int count, char **words)
 static int query_run_command(int argc, char **argv)
 {
 	struct job job = { .file = NULL };
+	const struct option_value values[] = {
+		{ OPTION_NAME, .text = &job.name }, { OPTION_FILE, .text = &job.sql_file },
+		{ 'i', .text = &job.file }, { 'l', .flag = &job.list },
+		{ OPTION_SCHEMA, .flag = &job.schema },
+		{ OPTION_NO_HEADER, .flag = &job.no_header }, { 'v', .flag = &job.verbose }, { 0 },
+	};
 	int option, taken, status;
 
 	while ((option = next_option(&cmd_query, "", argc, argv)) >= 0) {
 		taken = selection_option(&cmd_query, option, optarg, &job.selection);
 		if (taken < 0)
 			return EXIT_USAGE;
-		if (taken)
+		if (taken || take_value(values, option, optarg))
 			continue;
 		switch (option) {
-		case OPTION_NAME:
-			job.name = optarg;
-			break;
-		case 'l':
-			job.list = true;
-			break;
-		case OPTION_SCHEMA:
-			job.schema = true;
-			break;
-		case OPTION_FILE:
-			job.sql_file = optarg;
-			break;
-		case 'i':
-			job.file = optarg;
-			break;
 		case OPTION_CSV:
 			job.format = QUERY_CSV;
 			break;
@@ -426,12 +418,6 @@ static int query_run_command(int argc, char **argv)
 			break;
 		case 'H':
 			job.format = QUERY_CSV;
-			break;
-		case OPTION_NO_HEADER:
-			job.no_header = true;
-			break;
-		case 'v':
-			job.verbose = true;
 			break;
 		default:
 			return show_help(&cmd_query, option);

@@ -17,6 +17,7 @@
 #include "tool/choose/sizes.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/command/option_value.h"
 #include "tool/device/device.h"
 #include "tool/record/history.h"
 #include "tool/record/open_files.h"
@@ -355,6 +356,12 @@ int record_service(const struct command *command, struct record *record)
 static int record_with(const struct command *command, int argc, char **argv,
 		       struct record *record)
 {
+	const struct option_value values[] = {
+		{ 'p', .text = &record->provider }, { 'o', .text = &record->output },
+		{ 'q', .flag = &record->quiet }, { 'v', .flag = &record->verbose },
+		{ OPTION_BUFFERED, .flag = &record->buffered },
+		{ OPTION_FIFO, .flag = &record->fifo }, { 0 },
+	};
 	int option, status;
 
 	while ((option = next_option(command, "+", argc, argv)) >= 0) {
@@ -374,15 +381,9 @@ static int record_with(const struct command *command, int argc, char **argv,
 						&record->service);
 		if (status < 0)
 			return EXIT_USAGE;
-		if (status)
+		if (status || take_value(values, option, optarg))
 			continue;
 		switch (option) {
-		case 'p':
-			record->provider = optarg;
-			break;
-		case 'o':
-			record->output = optarg;
-			break;
 		case 'd':
 			if (parse_seconds(optarg, &record->seconds))
 				return misused(command, "'%s' is not a time",
@@ -390,12 +391,6 @@ static int record_with(const struct command *command, int argc, char **argv,
 			break;
 		case OPTION_NO_STATE:
 			record->start_flags |= TB_START_NO_STATE;
-			break;
-		case 'q':
-			record->quiet = true;
-			break;
-		case 'v':
-			record->verbose = true;
 			break;
 		case OPTION_COMPRESS:
 			if (compress_option(optarg, record))
@@ -407,18 +402,12 @@ static int record_with(const struct command *command, int argc, char **argv,
 				return misused(command, "--threads: '%s' is not a number from 1 to 64",
 					       optarg);
 			break;
-		case OPTION_BUFFERED:
-			record->buffered = true;
-			break;
 		case OPTION_BACKLOG:
 			record->backlog_given = true;
 			record->backlog.limit = parse_size(optarg);
 			if (!record->backlog.limit && strcmp(optarg, "0"))
 				return misused(command, "--backlog: '%s' is not a size (K, M, G, T: 100M) nor 0",
 					       optarg);
-			break;
-		case OPTION_FIFO:
-			record->fifo = true;
 			break;
 		default:
 			return show_help(command, option);

@@ -17,6 +17,7 @@
 #include "cmd.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/command/option_value.h"
 #include "tool/export/output.h"
 #include "tool/recover/recover.h"
 
@@ -288,28 +289,23 @@ static int recover_run(int argc, char **argv)
 {
 	struct options options = { .output = RECOVERED_FILE };
 	const char *end;
+	const struct option_value values[] = {
+		{ 'o', .text = &options.output }, { 'p', .text = &options.provider },
+		{ 'l', .flag = &options.list }, { OPTION_RAW, .flag = &options.raw },
+		{ 'q', .flag = &options.quiet }, { 0 },
+	};
 	int option;
 
 	while ((option = next_option(&cmd_recover, "", argc, argv)) >= 0) {
+		if (take_value(values, option, optarg))
+			continue;
 		switch (option) {
-		case 'o':
-			options.output = optarg;
-			break;
-		case 'l':
-			options.list = true;
-			break;
-		case 'p':
-			options.provider = optarg;
-			break;
 		case 'r':
 			end = parse_number(optarg + 2 * !strncmp(optarg, "0x", 2), 16,
 					   UINT64_MAX, &options.recording);
 			if (!end || *end || !options.recording)
 				return misused(&cmd_recover, "-r takes the number of a recording, as --list shows it, not '%s'",
 					       optarg);
-			break;
-		case OPTION_RAW:
-			options.raw = true;
 			break;
 		case OPTION_RANGE:
 			if (!parse_range(optarg, &options.range))
@@ -323,9 +319,6 @@ static int recover_run(int argc, char **argv)
 				return misused(&cmd_recover, "--base takes an address, as in 0x100000, not '%s'",
 					       optarg);
 			options.based = true;
-			break;
-		case 'q':
-			options.quiet = true;
 			break;
 		default:
 			return show_help(&cmd_recover, option);

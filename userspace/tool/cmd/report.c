@@ -13,6 +13,7 @@
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
 #include "tool/command/number.h"
+#include "tool/command/option_value.h"
 #include "tool/report/out.h"
 #include "tool/show/input.h"
 
@@ -381,6 +382,10 @@ int report_option(const struct command *command, int option, const char *value,
 static int report_run(int argc, char **argv)
 {
 	struct job job = { .look.top = REPORT_TOP };
+	const struct option_value values[] = {
+		{ 'i', .text = &job.file }, { OPTION_HTML, .text = &job.html },
+		{ OPTION_WHY, .text = &job.why }, { 0 },
+	};
 	int option, taken, status;
 
 	while ((option = next_option(&cmd_report, "", argc, argv)) >= 0) {
@@ -389,18 +394,9 @@ static int report_run(int argc, char **argv)
 			taken = report_option(&cmd_report, option, optarg, &job.look);
 		if (taken < 0)
 			return EXIT_USAGE;
-		if (taken)
+		if (taken || take_value(values, option, optarg))
 			continue;
 		switch (option) {
-		case 'i':
-			job.file = optarg;
-			break;
-		case OPTION_HTML:
-			job.html = optarg;
-			break;
-		case OPTION_WHY:
-			job.why = optarg;
-			break;
 		case OPTION_MAX_EVENTS:
 			if (parse_u32(optarg, 1, UINT32_MAX, &job.max_events))
 				return misused(&cmd_report, "'%s' is not a number of events", optarg);

@@ -12,6 +12,7 @@
 #include "tool/choose/setup.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/command/option_value.h"
 #include "tool/device/device.h"
 #include "tool/command/signals.h"
 #include "tool/top/top.h"
@@ -166,31 +167,23 @@ static int take_delay(struct top_job *job, const char *value)
 static int take_option(struct top_job *job, int option, const char *value)
 {
 	struct top_source *source = &job->source;
+	const struct option_value values[] = {
+		{ OPTION_SORT, .text = &job->sort }, { OPTION_FILTER, .text = &job->filter },
+		{ 'i', .text = &source->input }, { 'p', .text = &source->provider },
+		{ OPTION_BATCH, .flag = &job->batch }, { 'a', .flag = &job->look.quiet }, { 0 },
+	};
 	int taken;
 
+	if (take_value(values, option, value))
+		return EXIT_FINE;
 	switch (option) {
 	case OPTION_DELAY:
 		return take_delay(job, value);
 	case 'n':
 		return !parse_u32(value, 1, UINT32_MAX, &job->rounds) ? EXIT_FINE :
 		       misused(&cmd_top, "'%s' is not a number of rounds", value);
-	case OPTION_BATCH:
-		job->batch = true;
-		return EXIT_FINE;
 	case OPTION_VIEW:
 		return take_view(job, value);
-	case OPTION_SORT:
-		job->sort = value;
-		return EXIT_FINE;
-	case OPTION_FILTER:
-		job->filter = value;
-		return EXIT_FINE;
-	case 'a':
-		job->look.quiet = true;
-		return EXIT_FINE;
-	case 'i':
-		source->input = value;
-		return EXIT_FINE;
 	case OPTION_SYSCALLS:
 		job->choosing = true;
 		return choice_add(&cmd_top, &source->choice, EVENTS_CALLS, false);
@@ -205,9 +198,6 @@ static int take_option(struct top_job *job, int option, const char *value)
 				     option == OPTION_ELEMENTS ? 'B' : 'c', value,
 				     &source->setup);
 		return taken < 0 ? EXIT_USAGE : EXIT_FINE;
-	case 'p':
-		source->provider = value;
-		return EXIT_FINE;
 	}
 	return -1;
 }
