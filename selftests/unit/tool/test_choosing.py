@@ -56,6 +56,10 @@ WHOLE = {
     "verify": (PARTS, "verify checks the whole recording"),
     "pack": (PARTS, "pack packs the whole recording"),
     "unpack": (PARTS, "unpack unpacks the whole recording"),
+    "report": (("-f", "--filter"), "report sums all that a thread does: choose with --events"),
+    "diff": (("-f", "--filter"), "diff sums all that a thread does: choose with --events"),
+    "flamegraph": (("-f", "--filter"), "a flame graph sums all that a thread does"),
+    "query": (("-f", "--filter"), "query takes conditions in SQL"),
     "top": (set(PARTS) - {"-e", "--events", "--cpu", "--filter"}, "top shows the whole recording"),
 }
 

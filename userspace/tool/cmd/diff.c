@@ -36,6 +36,9 @@ const struct command cmd_diff = {
 	"      --width N         columns of the text (the terminal's, else 80)\n"
 	SELECTION_HELP
 	"  -h, --help            show this text\n",
+	.whole =
+	"diff sums all that a thread does: choose with --events, --cpu, --tid, --pid, --comm or "
+	"--cgroup, or use 'tracebuf query' with WHERE",
 };
 
 /* Select the recording of @file to compare; complains, EXIT_* */

@@ -60,6 +60,9 @@ const struct command cmd_flamegraph = {
 	DEBUG_DIR_HELP
 	"  -q, --quiet           no remarks on standard error\n"
 	"  -h, --help            show this text\n",
+	.whole =
+	"a flame graph sums all that a thread does: choose with --events, --cpu, --tid, --pid, "
+	"--comm or --cgroup",
 };
 
 /* ---- options ---- */

@@ -49,6 +49,8 @@ const struct command cmd_query = {
 	"\n"
 	"  tracebuf query trace.tbuf cpu\n"
 	"  tracebuf query trace.tbuf 'select comm, sum(duration) from run_slices group by comm'\n",
+	.whole =
+	"query takes conditions in SQL: SELECT ... WHERE ...",
 };
 
 struct job {

@@ -55,6 +55,9 @@ const struct command cmd_report = {
 	"                        --why 'worker*,131'\n"
 	SELECTION_HELP
 	"  -h, --help            show this text\n",
+	.whole =
+	"report sums all that a thread does: choose with --events, --cpu, --tid, --pid, --comm "
+	"or --cgroup, or use 'tracebuf query' with WHERE",
 };
 
 /* ---- reading ---- */
