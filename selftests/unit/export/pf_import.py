@@ -318,6 +318,10 @@ class Judge:
     def lossy(self):
         return bool(self.drawn.lost_marks())
 
+    def has_event(self, cpu, tid, time):
+        return self.rows(f"SELECT count(*) AS n FROM events WHERE _cpu = {cpu} AND _tid = {tid} "
+                         f"AND _time = {time}")[0]["n"] > 0
+
     def runs(self):
         drawn = {(one["cpu"], one["tid"], one["begin"], one["end"]) for one in self.drawn.sched}
         whole = 0
@@ -328,9 +332,11 @@ class Judge:
         for kind, begin, end, cpu, tid, _, is_whole in self.slices():
             # an uncertain run ends at an unknown time, but not later than our analysis says
             if kind == "run" and not is_whole and end > begin:
-                check(longest[cpu, tid, begin] <= end,
+                # a gap after a block whose counts were not complete may begin before its last events
+                drawn_end = longest[cpu, tid, begin]
+                check(drawn_end <= end or self.has_event(cpu, tid, drawn_end),
                       f"thread {tid} on CPU {cpu} from {begin} is drawn until "
-                      f"{longest[cpu, tid, begin]}, but is not known after {end}")
+                      f"{drawn_end}, but is not known after {end}")
             if kind == "run" and is_whole:
                 check((cpu, tid, begin, end) in drawn, f"thread {tid} on CPU {cpu} from {begin} to "
                                                        f"{end} is not drawn so")
