@@ -26,12 +26,13 @@
 #define NONE ((int64_t)-1)
 
 /**
- * struct why - the lines of a trace, and the tree
+ * struct why - the lines of @trace, and the tree
  * @index: nodes by parent, cause and @who; 0: none
  * @from, @to: for why_span()
  * @stretch, @context: from why_watch(), or NULL
  */
 struct why {
+	const struct tb_trace *trace;
 	struct why_lines lines;
 	struct why_list nodes;
 	struct map index;
@@ -160,13 +161,14 @@ static int divide_interrupts(struct why *why, uint32_t parent, enum why_cause ca
 	return result ? result : add_leaf(why, parent, cause, who, from, to);
 }
 
-/*
- * Why nothing runs on the CPU that a thread of @line waits for: an idle CPU takes less than
- * QUOTA_NS to run a thread, if the thread's cgroup has not used up its quota.
- */
-static enum why_cause idle_cause(const struct why_line *line, uint64_t ns)
+/* Nothing runs on the CPU that a thread of @line waits for */
+static int divide_idle(struct why *why, uint32_t parent, const struct why_line *line, uint32_t cpu,
+		       uint64_t from, uint64_t to)
 {
-	return line->quota && ns >= QUOTA_NS ? WHY_QUOTA : WHY_IDLE;
+	bool quota = line->quota && to >= from + QUOTA_NS;
+
+	return divide_interrupts(why, parent, quota ? WHY_QUOTA : WHY_IDLE,
+				 quota ? line->cgroup : NONE, cpu, from, to);
 }
 
 /* Divide the time that a thread of @line waits for @cpu by what ran there */
@@ -187,8 +189,7 @@ static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *l
 			result = run[i].other ?
 				 divide_interrupts(why, parent, WHY_RUNS, run[i].other, cpu, from,
 						   end) :
-				 divide_interrupts(why, parent, idle_cause(line, end - from), NONE,
-						   cpu, from, end);
+				 divide_idle(why, parent, line, cpu, from, end);
 		from = end;
 	}
 	return result ? result :
@@ -394,6 +395,11 @@ const struct completion *why_request(const struct why *why, int64_t who)
 	return completions_get(why->lines.completions, (uint32_t)who);
 }
 
+const char *why_quota(const struct why *why, int64_t who)
+{
+	return tb_trace_string(why->trace, TB_STRING_QUOTA, (uint32_t)who);
+}
+
 const char *why_object(const struct why *why, int64_t who)
 {
 	const char *name = files_name(why->lines.files, (uint32_t)who);
@@ -470,6 +476,7 @@ int why_open(struct tb_trace *trace, enum tb_timebase base, const char *slice,
 	int result = why ? why_lines_read(&why->lines, trace, base, slice, error) : -ENOMEM;
 
 	if (!result) {
+		why->trace = trace;
 		why->nodes.room = 256;
 		why->nodes.count = 1;
 		why->nodes.at = calloc(why->nodes.room, sizeof(struct why_node));

@@ -24,7 +24,8 @@
 /* Cause of a node.  @who: WHY_RUNS, WHY_WOKEN: thread; WHY_IRQ: number for why_irq();
  * WHY_SOFTIRQ: vector, or WHY_VECTOR(); WHY_UNTIL: as WHY_IRQ, or WHY_SOFTIRQ_WHO() of that of
  * WHY_SOFTIRQ, -1: not known; WHY_REQUEST: number for why_request(); WHY_BLOCKED, WHY_SLEEPS,
- * WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object(); others: -1 */
+ * WHY_OFF: system call, -1: none; WHY_OBJECT: number for why_object(); WHY_QUOTA: cgroup; others:
+ * -1 */
 enum why_cause {
 	WHY_ALL,		/* the root */
 	WHY_RUNS,		/* a thread is on the CPU */
@@ -130,6 +131,9 @@ int why_add(struct why *why, uint32_t thread, uint64_t from, uint64_t to);
 
 /* A request to a block device */
 const struct completion *why_request(const struct why *why, int64_t who);
+
+/* The quota of a cgroup, the text of TB_STRING_QUOTA, see docs/abi.md; NULL: not known */
+const char *why_quota(const struct why *why, int64_t who);
 
 /* Name of an object: "of /etc/passwd" */
 const char *why_object(const struct why *why, int64_t who);

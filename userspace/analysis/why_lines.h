@@ -74,7 +74,7 @@ struct why_list {
  * @names: struct why_name.  A name that the thread has inherited, and changed, is not in it: exec
  *	changes the name of a child
  * @inherited: the only name is such a name
- * @quota: its cgroup has a CPU quota
+ * @quota: its cgroup, or one above, has a CPU quota that was used up at some time
  */
 struct why_line {
 	uint32_t thread, tid, tgid, cgroup;

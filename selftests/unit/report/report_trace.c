@@ -26,6 +26,8 @@
  *   report_trace waiting FILE     a CPU whose first event is late, beside one with a gap first
  *   report_trace subset FILE      a thread that was on an unrecorded CPU for a while
  *   report_trace crowd FILE       20 threads, one after the other
+ *   report_trace quota FILE       thread 300 is woken and waits 40 ms for its CPU, which is idle:
+ *                                 its cgroup has a CPU quota
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, many of them at equal times
  *   report_trace ended FILE N     N threads of a service, a container and an unknown cgroup, one
  *                                 after the other; most of them end
@@ -509,15 +511,37 @@ static uint64_t up_to(uint64_t us)
 	return (1 + (state >> 33) % us) * 1000;
 }
 
-static void add_cgroup(uint32_t key, const char *path)
+static void add_string(uint32_t kind, uint32_t key, const char *text)
 {
 	struct {
 		struct tb_string head;
 		char text[128];
-	} string = { .head = { TB_STRING_CGROUP, key } };
+	} string = { .head = { kind, key } };
 
-	strcpy(string.text, path);
-	fx_durable(&fx, TB_EV_STRING, &string, sizeof(string.head) + strlen(path));
+	strcpy(string.text, text);
+	fx_durable(&fx, TB_EV_STRING, &string, sizeof(string.head) + strlen(text));
+}
+
+static void add_cgroup(uint32_t key, const char *path)
+{
+	add_string(TB_STRING_CGROUP, key, path);
+}
+
+static void quota(void)
+{
+	const struct tb_thread thread = {
+		.tid = 300, .tgid = 300, .flags = TB_THREAD_DUMP, .cgroup = 7, .comm = "till",
+	};
+
+	add_cgroup(7, "/shop/till");
+	add_string(TB_STRING_QUOTA, 7, "10000 50000 /shop");
+	fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 0, 0, 300);
+	change(0, 15 * MS, 300, 1, 0);
+	wake(0, 20 * MS, 0, 300, 0);
+	change(0, 60 * MS, 0, 0, 300);
+	change(0, 70 * MS, 300, 1, 0);
 }
 
 /* Begin another block of @cpu; @gap: events are missing before it */
@@ -666,6 +690,7 @@ int main(int argc, char **argv)
 		{ "fences", fences, true },
 		{ "waiting", waiting, true }, { "behind", behind, false },
 		{ "crowd", crowd, true }, { "successor", successor, true },
+		{ "quota", quota, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];

@@ -559,6 +559,23 @@ if [ -s big.tbuf ]; then
 	result $? "verify reports conclusions that do not add up"
 fi
 
+# ---- a CPU quota ----
+
+# says TEXT FILE: the lines of the file, joined, have the text
+says()
+{
+	tr -s '\n ' ' ' <"$2" | grep -qF -- "$1"
+}
+
+"$REPORT_TRACE" quota quota.tbuf && figures quota.tbuf && "$TRACEBUF" report quota.tbuf >said &&
+	says 't300-300 ran only 40 ms later' said &&
+	says 'CPU 0 was idle meanwhile (100 % of the wait)' said &&
+	says "; the task's cgroup seems to have used up its CPU quota." said &&
+	"$TRACEBUF" why -t 300 quota.tbuf >said &&
+	says '40.000 66.7 40.000 0.020000 the CPU is idle: /shop seems to have' said &&
+	says 'used up its CPU quota, 10 ms in 50 ms' said
+result $? "report and why say that a CPU is idle because of a quota"
+
 # ---- JSON ----
 
 if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/null &&
@@ -572,7 +589,7 @@ if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/nul
 		"$TEST_EXPORT" threads threads.tbuf 300 >/dev/null &&
 		python3 "$here/json_check.py" "$TRACEBUF" "$golden/kernel.tbuf" "$golden/user.tbuf" \
 			disk.tbuf few.tbuf held.tbuf half.tbuf gap.tbuf requests.tbuf extras.tbuf \
-			threads.tbuf >said 2>&1
+			threads.tbuf quota.tbuf >said 2>&1
 	status=$?
 	[ $status = 0 ] || sed 's/^/# /' said
 	result $status "docs/json.md names all members of JSON, and no others"

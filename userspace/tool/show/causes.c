@@ -72,6 +72,30 @@ const char *cause_request(const struct why *why, int64_t who, char *text, size_t
 	return text;
 }
 
+/* The path of the cgroup that has the quota, and how much of a period, us; NULL: not known */
+static const char *quota_of(const struct why *why, int64_t who, uint64_t *quota, uint64_t *period)
+{
+	const char *text = why_quota(why, who);
+	int path = 0;
+
+	return text && sscanf(text, "%" SCNu64 " %" SCNu64 " %n", quota, period, &path) == 2 &&
+	       path ? text + path : NULL;
+}
+
+static const char *quota_text(const struct why *why, int64_t who, char *text, size_t size)
+{
+	uint64_t quota, period;
+	const char *path = quota_of(why, who, &quota, &period);
+
+	if (!path)
+		return "the CPU is idle: its cgroup seems to have used up its CPU quota";
+	snprintf(text, size,
+		 "the CPU is idle: %s seems to have used up its CPU quota, %g ms in %g ms", path,
+		 (double)quota / 1000, (double)period / 1000);
+	utf8_plain_string(text, size);
+	return text;
+}
+
 const char *cause_text(const struct why *why, const struct why_node *node, char *text,
 			      size_t size)
 {
@@ -92,7 +116,7 @@ const char *cause_text(const struct why *why, const struct why_node *node, char 
 	case WHY_IDLE:
 		return "the CPU is idle, or on its way to run it";
 	case WHY_QUOTA:
-		return "the CPU is idle: its cgroup seems to have used up its CPU quota";
+		return quota_text(why, node->who, text, size);
 	case WHY_BLOCKED:
 		snprintf(text, size, "blocked %s", cause_call(node->who, part, sizeof(part)));
 		return text;
@@ -181,9 +205,23 @@ static void json_request(const struct completion *request, struct out *out)
 	out_json_string(out, request->kind);
 }
 
+static void json_quota(const struct why *why, int64_t who, struct out *out)
+{
+	uint64_t quota, period;
+	const char *path = quota_of(why, who, &quota, &period);
+
+	if (!path)
+		return;
+	out_text(out, ",\"cgroup\":");
+	out_json_string(out, path);
+	json_number(out, ",\"quota_ns\":", (int64_t)(quota * 1000));
+	json_number(out, ",\"period_ns\":", (int64_t)(period * 1000));
+}
+
 /* Write the members "cause" to "text" of @node */
 static void json_cause(const struct why *why, const struct why_node *node, struct out *out)
 {
+	const char *name;
 	char text[256];
 
 	out_text(out, "\"cause\":");
@@ -195,6 +233,13 @@ static void json_cause(const struct why *why, const struct why_node *node, struc
 	} else if ((node->cause == WHY_BLOCKED || node->cause == WHY_SLEEPS ||
 		    node->cause == WHY_OFF) && node->who >= 0) {
 		json_number(out, ",\"call\":", node->who);
+		name = tb_syscall_name((uint64_t)node->who);
+		if (name) {
+			out_text(out, ",\"name\":");
+			out_json_string(out, name);
+		}
+	} else if (node->cause == WHY_QUOTA) {
+		json_quota(why, node->who, out);
 	} else if (node->cause == WHY_IRQ || node->cause == WHY_UNTIL) {
 		json_irq(why, node->who, out);
 	} else if (node->cause == WHY_REQUEST) {

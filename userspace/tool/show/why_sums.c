@@ -50,14 +50,18 @@ static size_t merge_sums(struct why_sum *sums, size_t count)
 /* True if this ended the time in which a thread was blocked */
 static bool is_end(enum why_cause cause)
 {
-	return cause == WHY_UNTIL || cause == WHY_REQUEST;
+	return cause == WHY_UNTIL || cause == WHY_REQUEST || cause == WHY_TIMEOUT;
 }
+
+#define NO_WORK (-2)		/* struct why_sum.call: the thread had no work */
 
 /* The system call in which a thread was blocked until node @index */
 static int64_t call_above(const struct why_node *nodes, size_t index)
 {
 	const struct why_node *above = &nodes[nodes[index].parent];
 
+	if (above->cause == WHY_NO_WORK)
+		return NO_WORK;
 	return above->cause == WHY_OBJECT ? nodes[above->parent].who : above->who;
 }
 
@@ -88,9 +92,11 @@ const char *why_sum_text(const struct why *why, const struct why_sum *sum, char 
 
 	if (!is_end(sum->cause))
 		return cause_text(why, &node, text, size);
-	snprintf(text, size, "%s, for a thread that was blocked %s",
+	snprintf(text, size, "%s, for a thread that %s%s",
+		 sum->cause == WHY_TIMEOUT ? "a timeout" :
 		 sum->cause == WHY_REQUEST ? cause_request(why, sum->who, part, sizeof(part)) :
 					     cause_irq(why, sum->who, part, sizeof(part)),
-		 cause_call(sum->call, call, sizeof(call)));
+		 sum->call == NO_WORK ? "had no work" : "was blocked ",
+		 sum->call == NO_WORK ? "" : cause_call(sum->call, call, sizeof(call)));
 	return text;
 }
