@@ -576,6 +576,16 @@ says()
 	says 'used up its CPU quota, 10 ms in 50 ms' said
 result $? "report and why say that a CPU is idle because of a quota"
 
+# ---- a part that only one of two traces has ----
+
+"$TRACEBUF" diff -t 999 half.tbuf quota.tbuf >said 2>errors
+[ $? = 1 ] && grep -q '^tracebuf: half.tbuf holds no such event' errors &&
+	grep -q '^tracebuf: quota.tbuf holds no such event' errors &&
+	"$TRACEBUF" diff -t 200 quota.tbuf half.tbuf >said 2>errors &&
+	[ "$(grep -c 'holds no such event' errors)" = 1 ] &&
+	says 'New: t200 uses 40 % of a CPU.' said
+result $? "diff of a part that only one trace has"
+
 # ---- JSON ----
 
 if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/null &&

@@ -86,17 +86,19 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 	struct analysis *a[2] = { NULL, NULL };
 	struct report_section *summary;
 	struct report *report = NULL;
-	int status = EXIT_FINE, i, result;
+	int status = EXIT_FINE, i, result, found = 0;
 	bool cut[2] = { false, false };
 
 	for (i = 0; i < 2 && (!i || a[0]); i++) {
 		job->selection.found = false;
 		result = report_analyse(job->files[i], traces[i], &job->selection, 0, 0, &cut[i], &a[i]);
-		if (!result)
-			result = selection_found(&job->selection, traces[i], job->files[i]);
 		status = result ? result : status;
+		found += !result && !selection_found(&job->selection, traces[i], job->files[i]);
 	}
-	if (a[0] && a[1]) {
+	if (!status && !found)
+		status = EXIT_WRONG;
+	/* what is new, or gone, is in one of them only */
+	if (a[0] && a[1] && found) {
 		report = make_report(job, a);
 		/* sections[0] has the findings, the summary follows */
 		summary = report ? report->sections[1] : NULL;

@@ -172,13 +172,13 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	}
 	result = fault ? complain_file(file, fault) : EXIT_FINE;
 	tb_cursor_close(cursor);
-	if (selection->found || has_selected_thread(a, selection) || !selection_asks(selection)) {
-		selection->found = true;
+	selection->found |= has_selected_thread(a, selection) || !selection_asks(selection);
+	/* a comparison shows what only the other file has */
+	if (selection->found || cut)
 		*analysis = a;
-	} else {
-		selection->found = before;
+	else
 		analysis_free(a);
-	}
+	selection->found |= before;
 	return result;
 }
 

@@ -21,7 +21,8 @@
  * @ended: as in struct analysis_options
  * @cut: not NULL: analyse only the time in which the file has events of all CPUs; out: true if the
  *	file has more than that
- * @analysis: out: the analysis; NULL on failure, and if nothing was selected (selection_found())
+ * @analysis: out: the analysis; NULL on failure, and without @cut also if nothing was selected
+ *	(selection_found())
  * Complains, also of a damaged block; EXIT_*
  */
 int report_analyse(const char *file, struct tb_trace *trace, struct selection *selection,

@@ -213,6 +213,13 @@ static int last_ticks(struct tb_trace *trace, uint64_t *ticks)
 	return result || !near ? result : find_event(trace, 0, true, ticks);
 }
 
+int moment_span(struct tb_trace *trace, uint64_t *first, uint64_t *last)
+{
+	int result = first_ticks(trace, first);
+
+	return result > 0 ? last_ticks(trace, last) : result;
+}
+
 /* ---- local time ---- */
 
 /* The time of @moment on the day of @date, with daylight saving time as @date says.  UINT64_MAX:
@@ -273,11 +280,9 @@ static int find_time_of_day(const struct moment *moment, struct tb_trace *trace,
 			    uint64_t *ticks, char *lack, size_t size)
 {
 	uint64_t first = 0, last = 0, from, to, ns;
-	int result = first_ticks(trace, &first);
+	int result = moment_span(trace, &first, &last);
 	char begin[96], end[96];
 
-	if (result > 0)
-		result = last_ticks(trace, &last);
 	if (result < 0)
 		return result;
 	if (!result) {

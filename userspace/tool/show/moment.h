@@ -59,6 +59,10 @@ int moment_parse(const struct command *command, const char *text, struct moment 
 int moment_ticks(const struct moment *moment, struct tb_trace *trace, enum tb_timebase base,
 		 uint64_t after, uint64_t *ticks, char *lack, size_t size);
 
+/* Get the ticks of the first and the last event of the selected recording that is no control event.
+ * 1: found, 0: it has none, -ENOMEM */
+int moment_span(struct tb_trace *trace, uint64_t *first, uint64_t *last);
+
 /* Return the first tick at or after @ns of clock @base */
 uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
 

@@ -438,13 +438,27 @@ int selection_note_gaps(const struct selection *selection, const struct tb_trace
 	return result;
 }
 
-int selection_found(const struct selection *selection, const struct tb_trace *trace,
-		    const char *file)
+/* Say that no event is in the chosen time, and in which time there are events */
+static const char *time_text(const struct selection *selection, struct tb_trace *trace,
+			     char *text, size_t size)
 {
-	unsigned int cpus = tb_trace_nr_cpus(trace);
-	char thread[256] = "", numbers[128], cpu[96] = "";
+	uint64_t first, last;
 
+	if (!selection->from.given && !selection->to.given)
+		return "";
+	if (moment_span(trace, &first, &last) <= 0)
+		return " in that time (--from, --to)";
+	snprintf(text, size, " in that time (--from, --to); all its events are from %.6f to %.6f s",
+		 (double)tb_trace_ns(trace, first, selection->base) / 1e9,
+		 (double)tb_trace_ns(trace, last, selection->base) / 1e9);
+	return text;
+}
+
+int selection_found(const struct selection *selection, struct tb_trace *trace, const char *file)
+{
 	const struct event_filter *filter = &selection->filter;
+	unsigned int cpus = tb_trace_nr_cpus(trace);
+	char thread[256] = "", numbers[128], cpu[96] = "", time[128];
 
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
@@ -453,14 +467,15 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 	if (selection->lack[0])
 		return complain("%s: %s", file, selection->lack);
 	if (selection->tids.count)
-		snprintf(thread, sizeof(thread), " of thread%s %s", plural(selection->tids.count),
+		snprintf(thread, sizeof(thread), " of thread%s %s ('tracebuf query FILE \"SELECT tid, comm FROM threads\"' lists them)", plural(selection->tids.count),
 			 number_list_text(&selection->tids, numbers, sizeof(numbers)));
 	else if (selection->pids.count)
 		snprintf(thread, sizeof(thread), " of process%s %s",
 			 selection->pids.count == 1 ? "" : "es",
 			 number_list_text(&selection->pids, numbers, sizeof(numbers)));
 	else if (selection->comm)
-		snprintf(thread, sizeof(thread), " of a thread named '%s'", selection->comm);
+		snprintf(thread, sizeof(thread), " of a thread named '%s' ('tracebuf query FILE \"SELECT DISTINCT comm FROM threads\"' shows the names)",
+			 selection->comm);
 	else if (selection->cgroup)
 		snprintf(thread, sizeof(thread), " of a thread in a cgroup '%s' ('tracebuf query FILE \"SELECT DISTINCT cgroup FROM threads\"' shows those it knows)",
 			 selection->cgroup);
@@ -472,6 +487,5 @@ int selection_found(const struct selection *selection, const struct tb_trace *tr
 	return complain("%s holds no such event%s%s%s%s", file,
 			selection->patterns.count ? " as -e asks for" : filter->text ?
 			" as -f asks for" : "", thread, cpu,
-			selection->from.given || selection->to.given ?
-			" in that time (--from, --to)" : "");
+			time_text(selection, trace, time, sizeof(time)));
 }

@@ -142,7 +142,7 @@ int selection_note_gaps(const struct selection *selection, const struct tb_trace
 			const char *file);
 
 /* Complain if no event was selected, and say why.  EXIT_* */
-int selection_found(const struct selection *selection, const struct tb_trace *trace,
+int selection_found(const struct selection *selection, struct tb_trace *trace,
 		    const char *file);
 
 #endif /* TRACEBUF_SELECTION_H */
