@@ -100,17 +100,25 @@ static void command(const struct findings *findings, struct finding *finding,
 static void find_missing(struct findings *findings)
 {
 	const struct analysis_total *total = analysis_total(findings->m->a);
-	struct finding *finding;
+	const struct analysis_gap *gap = analysis_gap(findings->m->a, 0);
 	uint64_t span = total->end - total->begin;
+	char longest[128] = "", took[32], begin[32];
+	struct finding *finding;
 
 	if (total->lost) {
 		finding = add(findings, UINT64_MAX);
 		if (!finding)
 			return;
-		TEXT(finding->text, "%" PRIu64 " of %" PRIu64 " events are missing (%.1f %%), in %" PRIu64 " gaps: what happened there is unknown, and in no figure below.",
+		if (gap && !gap->of->user)
+			TEXT(longest, "; the longest, %s, is on CPU %u from %s on",
+			     time_text(gap->last - gap->first, took), gap->of->cpu,
+			     moment(gap->first, begin));
+		TEXT(finding->text,
+		     "%" PRIu64 " of %" PRIu64 " events are missing (%.1f %%), in %" PRIu64
+		     " gap%s: what happened there is unknown, and in no figure below%s.",
 		     total->lost, total->lost + total->events,
 		     100.0 * (double)total->lost / (double)(total->lost + total->events),
-		     total->losses);
+		     total->losses, total->losses == 1 ? "" : "s", longest);
 		command(findings, finding, "report --section losses");
 	} else if (total->known_ns && ppm(total->known_ns, span) < 900000) {
 		finding = add(findings, UINT64_MAX);
@@ -380,6 +388,35 @@ static void say_nothing(struct report_builder *m)
 		       "record -e sched,irq,block.");
 }
 
+/* Say what the trace lacks to be looked at, whatever was found */
+static void say_unexamined(struct report_builder *m)
+{
+	static const struct {
+		enum analysis_need need, or;
+		bool threads;			/* also of chosen threads */
+		const char *what;
+	} parts[] = {
+		{ ANALYSIS_SWITCH, ANALYSIS_SWITCH, true,
+		  "what ran and what was blocked (sched_switch)" },
+		{ ANALYSIS_WAKEUP, ANALYSIS_WAKING, true,
+		  "waits for a CPU after a wake-up (sched_wakeup)" },
+		{ ANALYSIS_IRQ, ANALYSIS_IRQ, false, "interrupts (irq_handler_entry)" },
+		{ ANALYSIS_SOFTIRQ, ANALYSIS_SOFTIRQ, false, "softirqs (softirq_entry)" },
+		{ ANALYSIS_ISSUE, ANALYSIS_ISSUE, true, "requests to disks (block_rq_issue)" },
+	};
+	char list[256] = "";
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (analysis_lacks(m->a, parts[i].need) && analysis_lacks(m->a, parts[i].or) &&
+		    (parts[i].threads || !analysis_of_threads(m->a)))
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+				 *list ? ", " : "", parts[i].what);
+	if (*list)
+		remark(m, "Not examined, because no such events were recorded or chosen: %s.",
+		       list);
+}
+
 void section_findings(struct report_builder *m, const struct report_shell *shell)
 {
 	static const struct column list[] = {
@@ -414,6 +451,7 @@ void section_findings(struct report_builder *m, const struct report_shell *shell
 	}
 	if (!findings.count)
 		say_nothing(m);
+	say_unexamined(m);
 	write_findings(&findings);
 	free(findings.list);
 }

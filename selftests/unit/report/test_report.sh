@@ -576,6 +576,22 @@ says()
 	says 'used up its CPU quota, 10 ms in 50 ms' said
 result $? "report and why say that a CPU is idle because of a quota"
 
+# ---- what is missing ----
+
+"$TRACEBUF" report gap.tbuf >said &&
+	says 'in 1 gap: what happened there is unknown, and in no figure below; the' said &&
+	says 'the longest, 3.20 s, is on CPU 0 from 0.600000000 on.' said &&
+	"$TRACEBUF" report quota.tbuf >said &&
+	says 'Not examined, because no such events were recorded or chosen: interrupts' said &&
+	says '(irq_handler_entry), softirqs (softirq_entry), requests to disks (block_rq_' said &&
+	"$TRACEBUF" report -t 300 quota.tbuf >said &&
+	says 'were recorded or chosen: requests to disks (block_rq_issue).' said &&
+	"$TRACEBUF" report -e sched_switch quota.tbuf >said &&
+	says 'or chosen: waits for a CPU after a wake-up (sched_wakeup), interrupts' said &&
+	"$TRACEBUF" report "$golden/kernel.tbuf" >said &&
+	says 'were recorded or chosen: requests to disks (block_rq_issue).' said
+result $? "the findings say what is missing and what was not examined"
+
 # ---- a part that only one of two traces has ----
 
 "$TRACEBUF" diff -t 999 half.tbuf quota.tbuf >said 2>errors
