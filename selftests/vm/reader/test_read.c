@@ -107,7 +107,9 @@ TEST_DEV(read, durable_blocks_first_then_EAGAIN)
 	n = read(self->fd, buf, sizeof(buf));
 	ASSERT_EQ(BLOCK, n);
 	ASSERT_STREAM(stream_blocks(&self->s, buf, n), &self->s);
-	EXPECT_EQ(PER_BLOCK, stream_events(&self->s));
+	/* a TB_EV_TIME element, every 4.3 s, may take the place of one */
+	EXPECT_GE(PER_BLOCK, stream_events(&self->s));
+	EXPECT_LE(PER_BLOCK - 1, stream_events(&self->s));
 	EXPECT_EQ(-1, read(self->fd, buf, sizeof(buf)));
 	EXPECT_EQ(EAGAIN, errno);
 }
