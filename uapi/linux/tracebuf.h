@@ -530,6 +530,7 @@ enum tb_string_kind {
 	TB_STRING_CGROUP	= 5,	/* path of the cgroup with ID @key, in notes */
 	TB_STRING_QUOTA		= 6,	/* CPU quota of cgroup @key, in notes: see docs/abi.md */
 	TB_STRING_CONTAINER	= 7,	/* container of cgroup @key, in notes: see docs/abi.md */
+	TB_STRING_DISK		= 8,	/* name of disk @key, in notes: see docs/abi.md */
 };
 
 /**

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "requests.h"
 #include "sections.h"
 #include "lib/array.h"
 
@@ -322,6 +323,7 @@ static void find_requests(struct findings *findings)
 {
 	const struct analysis_block *block;
 	char most[32], high[32], mean[32];
+	char disk[DISK_TEXT_MAX];
 	struct finding *finding;
 	uint64_t p99;
 	unsigned int i;
@@ -333,8 +335,8 @@ static void find_requests(struct findings *findings)
 		finding = add(findings, block->stat.max);
 		if (!finding)
 			return;
-		TEXT(finding->text, "Of %" PRIu64 " requests (%c) to disk %u:%u one in a hundred took %s or more, the longest %s, the mean %s.",
-		     block->stat.count, block->op, block->dev >> 20, block->dev & 0xfffff,
+		TEXT(finding->text, "Of %" PRIu64 " requests (%c) to disk %s one in a hundred took %s or more, the longest %s, the mean %s.",
+		     block->stat.count, block->op, disk_text(findings->m->trace, block->dev, disk),
 		     time_text(p99, high), time_text(block->stat.max, most),
 		     time_text(block->stat.sum / block->stat.count, mean));
 		command(findings, finding, "report --section block");

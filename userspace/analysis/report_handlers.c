@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "requests.h"
 #include "sections.h"
 
 /* ---- handlers ---- */
@@ -225,14 +226,12 @@ static void block_rows(struct report_builder *m, const void **list, size_t count
 {
 	const struct analysis_block *block;
 	struct analysis_stat sum = { 0 };
-	char device[32];
+	char device[DISK_TEXT_MAX];
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		block = list[i];
-		snprintf(device, sizeof(device), "%u:%u", block->dev >> 20,
-			 block->dev & 0xfffff);
-		text(m, device);
+		text(m, disk_text(m->trace, block->dev, device));
 		text(m, op_name(block->op));
 		number(m, block->bytes);
 		number(m, block->failed);

@@ -8,7 +8,9 @@
  * block.c does the same for the report, so both have the same counts.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "request_place.h"
@@ -60,6 +62,16 @@ struct requests {
 	struct tree waiting, pending;
 	struct plan plans[];
 };
+
+const char *disk_text(const struct tb_trace *trace, uint32_t device, char text[DISK_TEXT_MAX])
+{
+	const char *name = tb_trace_string(trace, TB_STRING_DISK, device);
+	char number[32];
+
+	snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device >> 20, device & 0xfffff);
+	snprintf(text, DISK_TEXT_MAX, name ? "%.31s (%s)" : "%s%s", name ? name : "", number);
+	return text;
+}
 
 static enum role role_of(const struct tb_format *format)
 {

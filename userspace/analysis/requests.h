@@ -30,6 +30,11 @@ struct request {
 	char     kind[REQUEST_KIND_MAX];
 };
 
+#define DISK_TEXT_MAX 64
+
+/* "sda (8:0)", or "8:0" if the trace has no name; @device as in struct request.  Returns @text */
+const char *disk_text(const struct tb_trace *trace, uint32_t device, char text[DISK_TEXT_MAX]);
+
 struct requests;
 
 /* @each gets every request when it is done, with @context.  NULL: no memory */

@@ -395,6 +395,11 @@ const struct completion *why_request(const struct why *why, int64_t who)
 	return completions_get(why->lines.completions, (uint32_t)who);
 }
 
+const char *why_disk(const struct why *why, int64_t who, char text[DISK_TEXT_MAX])
+{
+	return disk_text(why->trace, why_request(why, who)->device, text);
+}
+
 const char *why_quota(const struct why *why, int64_t who)
 {
 	return tb_trace_string(why->trace, TB_STRING_QUOTA, (uint32_t)who);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "completions.h"
+#include "requests.h"
 #include "tracebuf.h"
 
 /*
@@ -131,6 +132,9 @@ int why_add(struct why *why, uint32_t thread, uint64_t from, uint64_t to);
 
 /* A request to a block device */
 const struct completion *why_request(const struct why *why, int64_t who);
+
+/* Name of the disk of a request, with its number: see disk_text() */
+const char *why_disk(const struct why *why, int64_t who, char text[DISK_TEXT_MAX]);
 
 /* The quota of a cgroup, the text of TB_STRING_QUOTA, see docs/abi.md; NULL: not known */
 const char *why_quota(const struct why *why, int64_t who);

@@ -9,6 +9,7 @@
  *   cpus N                       CPUs of the machine; before all others (8)
  *   compact                      record frequent events in their compact forms
  *   thread TID                   a thread named t<TID> existed before the recording
+ *   disk MINOR NAME              the name of the disk 8:MINOR
  *   first CPU NUMBER             sequence number of the first block of the CPU in the file
  *   gap CPU TIME TID LOST FIRST LAST     begin a block; before it LOST events from FIRST to LAST
  *                                were overwritten
@@ -224,6 +225,17 @@ static void request(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int 
 	put(cpu, time, tid, event, &block, sizeof(block));
 }
 
+static void name_disk(uint32_t minor, const char *name)
+{
+	struct {
+		struct tb_string head;
+		char text[TEXT];
+	} string = { .head = { TB_STRING_DISK, 8 << 20 | minor } };
+
+	strcpy(string.text, name);
+	fx_durable(&fx, TB_EV_STRING, &string, sizeof(string.head) + strlen(name));
+}
+
 static void select_names(uint64_t time, const char *names)
 {
 	unsigned int ids[32], count = 0, i;
@@ -370,6 +382,8 @@ int main(int argc, char **argv)
 			compact = true;
 		else if (sscanf(line, "thread %" SCNu32, &tid) == 1)
 			fx_thread(&fx, tid, tid, 1, TB_THREAD_DUMP, name_of(tid, name));
+		else if (sscanf(line, "disk %" SCNu32 " %255s", &tid, order) == 2)
+			name_disk(tid, order);
 		else if (sscanf(line, "select %" SCNu64 " %255s", &time, order) == 2)
 			select_names(time, order);
 		else if (!take_end(line) &&

@@ -607,7 +607,8 @@ result $? "diff of a part that only one trace has"
 if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/null &&
 	"$TRACEBUF" query -h >/dev/null 2>&1; then
 	# a thread waits in fsync until an interrupt reports that its request is complete
-	printf '%s\n' 'thread 100' 'switch 0 1000000 0 0 100' 'enter 0 2000000 100 74' \
+	printf '%s\n' 'thread 100' 'disk 0 sda' \
+		'switch 0 1000000 0 0 100' 'enter 0 2000000 100 74' \
 		'switch 0 3000000 100 2 0' 'irq 0 9000000 0 5' 'done 0 9100000 0 0 1' \
 		'waking 0 9200000 0 100 0 512' 'irqend 0 9300000 0 5' 'switch 0 9400000 0 0 100' \
 		'exit 0 9500000 100 74' 'switch 0 12000000 100 1 0' | "$HISTORY_TRACE" disk.tbuf &&
@@ -619,6 +620,9 @@ if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/nul
 	status=$?
 	[ $status = 0 ] || sed 's/^/# /' said
 	result $status "docs/json.md names all members of JSON, and no others"
+	"$TRACEBUF" why -t 100 disk.tbuf >said &&
+		says 'until a request (WS) to disk sda (8:0) was done' said
+	result $? "why has the name of the disk"
 else
 	skip "docs/json.md names all members of JSON, and no others" "no $TEST_EXPORT, or no SQLite"
 fi

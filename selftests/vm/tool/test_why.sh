@@ -298,12 +298,14 @@ in_sync()
 	return "$recorded"
 }
 
-# All of it is for the file, and each request that ended a wait is one to its disk.
+# All of it is for the file, and each request that ended a wait is one to its disk, of which the
+# recorder found the name.
 fsync()
 {
 	holds_of "--comm dd sync.tbuf" 'sums(why["tree"])' 'of("blocked in fsync") > 0' \
 		'of("blocked in fsync", "of m/x") == of("blocked in fsync")' \
-		"devices(why['tree']) == {'$(cat device)'}"
+		"devices(why['tree']) == {'$(cat device)'}" \
+		"texts(why['tree'], 'of m/x') and 'to disk loop' in str(why['tree'])"
 }
 
 text()

@@ -35,7 +35,6 @@ struct cgroups {
 	size_t count;
 	bool   missing;			/* some have no path, or containers no name */
 	uint64_t scanned;		/* time of the last scan, CLOCK_MONOTONIC in ns */
-	uint16_t provider;
 	int    result;			/* of cgroups_notes() */
 	struct notes *notes;
 };
@@ -173,7 +172,6 @@ void cgroups_block(struct cgroups **cgroups, const struct tb_block *block)
 		*cgroups = calloc(1, sizeof(**cgroups));
 	if (!*cgroups)
 		return;
-	(*cgroups)->provider = block->provider;
 	tb_walk_start(&walk, block);
 	while ((step = tb_walk_next(&walk)) == 1 || step == -EAGAIN)
 		if (step == 1 && walk.structure == TB_STRUCT_COMPOSITE &&
@@ -224,22 +222,16 @@ static void forget(const void *node, VISIT when, void *context)
 		(*(struct group *const *)node)->wanted = false;
 }
 
-int cgroups_notes(struct cgroups *cgroups, uint64_t first, void **data, size_t *bytes)
+int cgroups_notes(struct cgroups *cgroups, struct notes *notes)
 {
-	struct notes notes = { .first = first, .provider = cgroups->provider };
-
+	if (!cgroups)
+		return 0;
 	if (cgroups->missing)
 		scan(cgroups);
-	cgroups->notes = &notes;
+	cgroups->notes = notes;
 	cgroups->result = 0;
 	twalk_r(cgroups->tree, put, cgroups);
 	twalk_r(cgroups->tree, forget, NULL);
-	*data = notes.data;
-	*bytes = notes_bytes(&notes);
-	if (cgroups->result) {
-		free(notes.data);
-		*data = NULL;
-	}
 	return cgroups->result;
 }
 

@@ -6,8 +6,8 @@
 #ifndef TRACEBUF_CGROUPS_H
 #define TRACEBUF_CGROUPS_H
 
-#include <stddef.h>
 #include <stdint.h>
+#include "notes.h"
 #include "tracebuf.h"
 
 struct cgroups;
@@ -19,13 +19,8 @@ void cgroups_block(struct cgroups **cgroups, const struct tb_block *block);
 /* Set the path of a new cgroup */
 void cgroups_name(struct cgroups **cgroups, uint32_t id, const char *path);
 
-/**
- * cgroups_notes - make notes of the paths of all cgroups in blocks since the last call
- * @first, @data, @bytes: see addresses_notes()
- *
- * Return: 0 or -ENOMEM.
- */
-int cgroups_notes(struct cgroups *cgroups, uint64_t first, void **data, size_t *bytes);
+/* Append the paths of all cgroups in blocks since the last call.  0, -ENOMEM */
+int cgroups_notes(struct cgroups *cgroups, struct notes *notes);
 
 void cgroups_free(struct cgroups *cgroups);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "addresses.h"
 #include "cgroups.h"
+#include "disks.h"
 #include "direct.h"
 #include "mappings.h"
 #include "notes.h"
@@ -312,14 +313,18 @@ static void put_symbols(struct output_file *out)
 	write_notes(out, notes, bytes);
 }
 
-static void put_cgroups(struct output_file *out)
+/* Append the names of cgroups and disks */
+static void put_names(struct output_file *out)
 {
-	size_t bytes;
-	void *data;
+	struct notes notes = { .first = out->notes, .provider = out->provider };
 
-	if (!out->failed && out->cgroups &&
-	    !cgroups_notes(out->cgroups, out->notes, &data, &bytes))
-		write_notes(out, data, bytes);
+	if (out->failed)
+		return;
+	if (!cgroups_notes(out->cgroups, &notes) && !disks_notes(out->disks, &notes) &&
+	    notes.data)
+		write_notes(out, notes.data, notes_bytes(&notes));
+	else
+		free(notes.data);
 }
 
 /* Append the files that processes had open when the recording started: in its first file only */
@@ -372,6 +377,7 @@ static void collect_for_notes(struct output_file *out, const struct tb_block *co
 		if (!out->other_boot) {
 			addresses_block(&out->addresses, blocks[i], !out->no_stacks);
 			cgroups_block(&out->cgroups, blocks[i]);
+			disks_block(&out->disks, blocks[i]);
 		}
 		if (out->options.rotated && blocks[i]->kind == TB_BLOCK_ROLLING)
 			continuation_block(&out->continuation, blocks[i]);
@@ -548,7 +554,7 @@ static int end_file(struct output_file *out, bool sync)
 		put_beginning(out);
 		put_symbols(out);
 		put_mappings(out);
-		put_cgroups(out);
+		put_names(out);
 	}
 	put_open_files(out);
 	addresses_free(out->addresses);
@@ -603,6 +609,8 @@ int output_file_close(struct output_file *out)
 	out->mappings = NULL;
 	cgroups_free(out->cgroups);
 	out->cgroups = NULL;
+	disks_free(out->disks);
+	out->disks = NULL;
 	continuation_free(&out->continuation);
 	pack_close(out->pack);
 	out->pack = NULL;

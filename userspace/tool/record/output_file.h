@@ -15,6 +15,7 @@
 #define OUTPUT_FILE_BATCH 256
 
 struct cgroups;
+struct disks;
 struct mappings;
 struct open_files;
 struct perf_records;
@@ -82,10 +83,11 @@ struct output_file_options {
  * @rolling: rolling blocks written
  * @unwritten: events of acquired blocks that could not be written
  * @no_stacks: the blocks have no stacks
- * @other_boot: collect neither @addresses nor @cgroups: the blocks are of another boot
+ * @other_boot: collect no @addresses, @cgroups and @disks: the blocks are of another boot
  * @addresses: addresses in stacks and events of this file, or NULL
  * @perf: reports new cgroups and mappings, or NULL
  * @cgroups: cgroups of the recorded threads, or NULL
+ * @disks: names of the machine's disks, or NULL
  * @mappings: mappings of all processes during the recording; NULL: read them at its end
  * @open_files: files that processes had open at the start of the recording, or NULL
  * @files_left_out: how many processes @open_files could not read
@@ -113,6 +115,7 @@ struct output_file {
 	struct perf_records *perf;
 	struct mappings *mappings;
 	struct cgroups *cgroups;
+	struct disks *disks;
 	struct open_files *open_files;
 	unsigned int files_left_out;
 	uint16_t    provider;

@@ -64,10 +64,10 @@ const char *cause_irq(const struct why *why, int64_t who, char *text, size_t siz
 
 const char *cause_request(const struct why *why, int64_t who, char *text, size_t size)
 {
-	const struct completion *request = why_request(why, who);
+	char disk[DISK_TEXT_MAX];
 
-	snprintf(text, size, "a request (%s) to disk %" PRIu32 ":%" PRIu32, request->kind,
-		 request->device >> 20, request->device & 0xfffff);
+	snprintf(text, size, "a request (%s) to disk %s", why_request(why, who)->kind,
+		 why_disk(why, who, disk));
 	utf8_plain_string(text, size);
 	return text;
 }
