@@ -29,7 +29,6 @@ struct done_list {
  * @kinds: what the numbers of requests mean
  * @cpus: completed requests of each CPU, in order of time
  * @requests: those that are not complete
- * @made: when the request that is complete now was made; 0: not known
  * @whole: all completions are in the recording, as far as they were selected
  */
 struct completions {
@@ -42,7 +41,6 @@ struct completions {
 	struct done_list *cpus;
 	uint32_t nr_cpus;
 	struct requests *requests;
-	uint64_t made;
 	bool whole;
 };
 
@@ -59,14 +57,6 @@ static bool is_whole(const struct tb_trace *trace, const struct tb_format *forma
 	return true;
 }
 
-static void take_request(void *context, const struct request *request)
-{
-	struct completions *completions = context;
-
-	if (request->whole)
-		completions->made = request->issued - request->queued;
-}
-
 struct completions *completions_open(struct tb_trace *trace, enum tb_timebase base)
 {
 	struct completions *completions = calloc(1, sizeof(*completions));
@@ -75,7 +65,7 @@ struct completions *completions_open(struct tb_trace *trace, enum tb_timebase ba
 
 	if (!completions)
 		return NULL;
-	completions->requests = requests_open(trace, take_request, completions);
+	completions->requests = requests_open(trace, NULL, NULL);
 	if (!completions->requests) {
 		free(completions);
 		return NULL;
@@ -147,7 +137,6 @@ int completions_take(struct completions *completions, const struct tb_view *view
 	size_t length;
 	int result;
 
-	completions->made = 0;
 	result = requests_take(completions->requests, view, ns);
 	if (result)
 		return result;
@@ -166,7 +155,7 @@ int completions_take(struct completions *completions, const struct tb_view *view
 		return -ENOMEM;
 	if (tb_array_grow(&list->at, &list->room, list->count, sizeof(*list->at)))
 		return -ENOMEM;
-	list->at[list->count++] = (struct done){ ns, completions->made, number };
+	list->at[list->count++] = (struct done){ ns, requests_made(completions->requests), number };
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which request to a block device an interrupt completed: the kernel wakes the threads that wait for
- * a request right after block_rq_complete.  Parts of a request that is completed in parts, and
- * requests that began before the recording, or before a loss, have no known beginning.
+ * a request right after block_rq_complete.  Requests that began before the recording, or before a
+ * loss, have no known beginning.
  */
 #ifndef TRACEBUF_COMPLETIONS_H
 #define TRACEBUF_COMPLETIONS_H

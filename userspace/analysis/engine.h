@@ -24,7 +24,6 @@
 #include "spans.h"
 
 #define STATE_RUNNABLE_MASK	0xff	/* prev_state has none of these: the task is runnable */
-#define STATE_BLOCKED		0x02
 
 /* ended_remove() runs only with more ended tasks than this */
 #define ENDED_MIN		4096

@@ -112,6 +112,9 @@ void report_column(struct report *report, struct report_section *section, const 
 {
 	struct report_column *grown, *column;
 
+	/* no memory for the section */
+	if (!section)
+		return;
 	grown = one_more(report, section->columns, section->nr_columns, sizeof(*grown));
 	if (!grown)
 		return;
@@ -121,7 +124,7 @@ void report_column(struct report *report, struct report_section *section, const 
 	column->title = strdup(title);
 	column->type = type;
 	column->unit = unit;
-	report->failed = !column->id || !column->title;
+	report->failed |= !column->id || !column->title;
 }
 
 static struct report_cell *add_cell(struct report *report, struct report_section *section)

@@ -377,7 +377,7 @@ static void say_nothing(struct report_builder *m)
 		remark(m, "Nothing: none of these threads waited for a CPU, was blocked or slept "
 		       "for long. For a choice of threads, CPUs and interrupts are not examined.");
 	else if (analysis_has(m->a, ANALYSIS_SWITCH))
-		remark(m, "Nothing: no CPU was overloaded, "
+		remark(m, "Nothing in what was examined: no CPU was overloaded, "
 		       "no task waited or was blocked for long.");
 	else if (analysis_of_events(m->a))
 		remark(m, "Nothing, but without sched_switch among the chosen events (-e) "
@@ -398,8 +398,6 @@ static void say_unexamined(struct report_builder *m)
 		bool threads;			/* also of chosen threads */
 		const char *what;
 	} parts[] = {
-		{ ANALYSIS_SWITCH, ANALYSIS_SWITCH, true,
-		  "what ran and what was blocked (sched_switch)" },
 		{ ANALYSIS_WAKEUP, ANALYSIS_WAKING, true,
 		  "waits for a CPU after a wake-up (sched_wakeup)" },
 		{ ANALYSIS_IRQ, ANALYSIS_IRQ, false, "interrupts (irq_handler_entry)" },

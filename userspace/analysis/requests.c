@@ -5,6 +5,7 @@
  * Device and first sector identify a request.  A device may complete it in pieces: the rest begins
  * where the completed piece ends.  If two are issued at the same place, the end of the first one is
  * missing.  A request that is requeued (block_rq_requeue) is not pending until it is issued again.
+ * One that is merged into another (block_rq_merge) is never issued.
  * block.c does the same for the report, so both have the same counts.
  */
 #include <errno.h>
@@ -20,7 +21,7 @@
 /* No machine has as many requests pending or queued: the ends of some are missing */
 #define REQUESTS_MAX 65536
 
-enum role { ROLE_NONE, ROLE_INSERT, ROLE_ISSUE, ROLE_COMPLETE, ROLE_REQUEUE };
+enum role { ROLE_NONE, ROLE_INSERT, ROLE_MERGE, ROLE_ISSUE, ROLE_COMPLETE, ROLE_REQUEUE };
 
 enum { DEV, SECTOR, SECTORS, BYTES, KIND, ERROR, FIELDS };
 
@@ -35,17 +36,18 @@ struct place {
 	uint32_t device;
 };
 
-/* A request in a queue since @ns */
+/* A request in a queue since @ns, unless @requeued; @made: when it was inserted or issued first */
 struct waiting {
 	struct place place;
-	uint64_t ns, losses;
+	uint64_t ns, made, losses;
+	bool requeued;
 };
 
-/* A request that was issued; @place, @left: the part that is not complete */
+/* A request that was issued; @place, @left: the part that is not complete; @made: as above */
 struct pending {
 	struct place place;
 	struct request request;
-	uint64_t left, losses;
+	uint64_t made, left, losses;
 };
 
 /* Items of one kind, by place */
@@ -60,6 +62,7 @@ struct requests {
 	uint64_t losses, last;
 	const struct spans *missing;	/* NULL: losses are counted when the cursor shows them */
 	struct tree waiting, pending;
+	uint64_t made;			/* for requests_made() */
 	struct plan plans[];
 };
 
@@ -78,6 +81,7 @@ static enum role role_of(const struct tb_format *format)
 	if (strcmp(format->system, "block"))
 		return ROLE_NONE;
 	return !strcmp(format->name, "block_rq_insert") ? ROLE_INSERT :
+	       !strcmp(format->name, "block_rq_merge") ? ROLE_MERGE :
 	       !strcmp(format->name, "block_rq_issue") ? ROLE_ISSUE :
 	       !strcmp(format->name, "block_rq_complete") ? ROLE_COMPLETE :
 	       !strcmp(format->name, "block_rq_requeue") ? ROLE_REQUEUE :
@@ -204,7 +208,8 @@ static void end_request(struct requests *requests, struct pending *pending, uint
 	pending->request.done = ns;
 	pending->request.whole = done && !lost_since(requests, pending->losses,
 						     pending->request.issued, ns);
-	requests->each(requests->context, &pending->request);
+	if (requests->each)
+		requests->each(requests->context, &pending->request);
 	forget(&requests->pending, pending);
 }
 
@@ -224,26 +229,52 @@ static int add_pending(struct requests *requests, struct pending *pending)
 	return put_in(&requests->pending, pending);
 }
 
-static int insert(struct requests *requests, const struct place *place, uint64_t ns)
+/* The waiting request at @place, a new one if there is none; NULL: no memory */
+static struct waiting *wait_at(struct requests *requests, const struct place *place)
 {
 	struct waiting *waiting = find(&requests->waiting, place);
-	int result = 0;
 
 	if (!waiting) {
 		/* forget how long one of the others has waited */
 		if (requests->waiting.count >= REQUESTS_MAX)
 			forget(&requests->waiting, any(&requests->waiting));
-		waiting = malloc(sizeof(*waiting));
+		waiting = calloc(1, sizeof(*waiting));
 		if (!waiting)
-			return -ENOMEM;
+			return NULL;
 		waiting->place = *place;
-		result = put_in(&requests->waiting, waiting);
+		if (put_in(&requests->waiting, waiting))
+			return NULL;
 	}
-	if (!result) {
-		waiting->ns = ns;
+	return waiting;
+}
+
+static int insert(struct requests *requests, const struct place *place, uint64_t ns)
+{
+	struct waiting *waiting = wait_at(requests, place);
+
+	if (!waiting)
+		return -ENOMEM;
+	waiting->ns = ns;
+	if (!waiting->requeued) {
+		waiting->made = ns;
 		waiting->losses = requests->losses;
 	}
-	return result;
+	waiting->requeued = false;
+	return 0;
+}
+
+/* The request at @place is issued again later */
+static int requeue(struct requests *requests, const struct place *place, struct pending *pending)
+{
+	struct waiting *waiting = wait_at(requests, place);
+
+	if (!waiting)
+		return -ENOMEM;
+	waiting->made = pending->made;
+	waiting->losses = pending->losses;
+	waiting->requeued = true;
+	forget(&requests->pending, pending);
+	return 0;
 }
 
 static void take_queued(struct requests *requests, struct pending *pending)
@@ -253,7 +284,10 @@ static void take_queued(struct requests *requests, struct pending *pending)
 
 	if (!waiting)
 		return;
-	request->has_queued = !lost_since(requests, waiting->losses, waiting->ns, request->issued);
+	if (!lost_since(requests, waiting->losses, waiting->made, request->issued)) {
+		pending->made = waiting->made;
+		request->has_queued = !waiting->requeued;
+	}
 	if (request->has_queued)
 		request->queued = request->issued - waiting->ns;
 	forget(&requests->waiting, waiting);
@@ -273,7 +307,7 @@ static int issue(struct requests *requests, const struct place *place,
 	if (!pending)
 		return -ENOMEM;
 	request = &pending->request;
-	request->issued = ns;
+	request->issued = pending->made = ns;
 	request->device = place->device;
 	request->sector = number(view, plan, SECTOR);
 	request->sectors = number(view, plan, SECTORS);
@@ -316,9 +350,11 @@ static int complete(struct requests *requests, struct pending *pending,
 int requests_take(struct requests *requests, const struct tb_view *view, uint64_t ns)
 {
 	struct pending *pending;
+	struct waiting *waiting;
 	const struct plan *plan;
 	struct place place;
 
+	requests->made = 0;
 	if (ns > requests->last)
 		requests->last = ns;
 	if (view->kind == TB_VIEW_LOST) {
@@ -336,15 +372,26 @@ int requests_take(struct requests *requests, const struct tb_view *view, uint64_
 		place.sector = request_place(place.sector, number(view, plan, SECTORS));
 	if (plan->role == ROLE_INSERT)
 		return insert(requests, &place, ns);
+	if (plan->role == ROLE_MERGE) {
+		waiting = find(&requests->waiting, &place);
+		if (waiting)
+			forget(&requests->waiting, waiting);
+		return 0;
+	}
 	if (plan->role == ROLE_ISSUE)
 		return issue(requests, &place, plan, view, ns);
 	pending = find(&requests->pending, &place);
 	if (!pending)
 		return 0;
-	if (plan->role == ROLE_COMPLETE)
-		return complete(requests, pending, plan, view, ns);
-	forget(&requests->pending, pending);
-	return 0;
+	requests->made = lost_since(requests, pending->losses, pending->made, ns) ? 0 :
+			 pending->made;
+	return plan->role == ROLE_COMPLETE ? complete(requests, pending, plan, view, ns) :
+					     requeue(requests, &place, pending);
+}
+
+uint64_t requests_made(const struct requests *requests)
+{
+	return requests->made;
 }
 
 void requests_finish(struct requests *requests)

@@ -37,7 +37,7 @@ const char *disk_text(const struct tb_trace *trace, uint32_t device, char text[D
 
 struct requests;
 
-/* @each gets every request when it is done, with @context.  NULL: no memory */
+/* @each gets every request when it is done, with @context; NULL: none.  NULL: no memory */
 struct requests *requests_open(const struct tb_trace *trace,
 			       void (*each)(void *context, const struct request *request),
 			       void *context);
@@ -52,6 +52,10 @@ bool requests_wants(const struct tb_format *format);
 
 /* Take the next event or loss; @ns: its time.  0, -ENOMEM */
 int requests_take(struct requests *requests, const struct tb_view *view, uint64_t ns);
+
+/* If the last event that requests_take() got completes a request, or a part of one: when the request
+ * was inserted or issued; 0: not known, or no such event */
+uint64_t requests_made(const struct requests *requests);
 
 /* End the trace: call @each for requests that are not done */
 void requests_finish(struct requests *requests);

@@ -12,7 +12,9 @@
 /* No kernel has more CPUs; events of higher CPUs, in a damaged trace, are ignored */
 #define SLICES_CPUS_MAX 8192
 
-/* EXIT_DEAD, EXIT_ZOMBIE, in prev_state of sched_switch */
+/* TASK_UNINTERRUPTIBLE, shown as D, in prev_state of sched_switch */
+#define STATE_BLOCKED 0x02
+/* EXIT_DEAD, EXIT_ZOMBIE */
 #define STATE_DEAD 0x30
 /* TASK_REPORT_IDLE, shown as I: a kernel thread that waits for work */
 #define STATE_IDLE 0x80

@@ -172,9 +172,10 @@ static uint64_t overlap(const struct run_interval *past, const struct analysis_w
 /*
  * The history of a CPU is in the order of ends, so an interrupt comes before what it interrupted.
  * @open has runs that are not known to be contained in another one.  A run contains the open ones
- * that begin no earlier: their time is not its own.
+ * that begin no earlier: their time is not its own.  @idle: out: the longest time that the CPU was
+ * idle, ns.
  */
-static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait)
+static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait, uint64_t *idle)
 {
 	uint64_t i, own, first = cpu->past > ANALYSIS_HISTORY ? cpu->past - ANALYSIS_HISTORY : 0;
 	const struct run_interval *open[ANALYSIS_HISTORY], *past;
@@ -185,6 +186,8 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 	for (i = first; i < cpu->past; i++) {
 		past = &cpu->history[i % ANALYSIS_HISTORY];
 		own = overlap(past, wait);
+		if (!past->task && !past->handler && own > *idle)
+			*idle = own;
 		while (nr_open && open[nr_open - 1]->begin >= past->begin)
 			own -= least(own, overlap(open[--nr_open], wait));
 		open[nr_open++] = past;
@@ -194,18 +197,6 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 		wait->unknown_ns -= least(wait->unknown_ns, own);
 	}
 	move_longest(wait, &shares);
-}
-
-/* The same guess as of "why": the CPU was idle for long, and the thread's cgroup has a quota */
-static bool is_for_quota(const struct analysis *a, const struct analysis_wait *wait)
-{
-	unsigned int i;
-
-	for (i = 0; i < wait->nr_instead; i++)
-		if (!wait->instead[i].task && !wait->instead[i].handler)
-			return wait->instead[i].ns >= QUOTA_NS && wait->task->cgroup &&
-			       tb_trace_string(a->trace, TB_STRING_QUOTA, wait->task->cgroup);
-	return false;
 }
 
 /* ---- wake-ups ---- */
@@ -236,6 +227,7 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	struct analysis_wait wait = {
 		.begin = slice->begin, .end = slice->end, .cpu = slice->cpu,
 	};
+	uint64_t idle = 0;
 
 	a->woken = *slice;
 	if (!task || !cpu || !analysis_wants(a, slice->cpu, slice->tid))
@@ -249,8 +241,10 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	if (!is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
 		return;
 	waits_note_waker(&wait, slice);
-	find_instead(cpu, &wait);
-	wait.quota = is_for_quota(a, &wait);
+	find_instead(cpu, &wait, &idle);
+	/* the same guess as of "why" */
+	wait.quota = idle >= QUOTA_NS && task->it.cgroup &&
+		     tb_trace_string(a->trace, TB_STRING_QUOTA, task->it.cgroup);
 	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }
 

@@ -168,7 +168,7 @@ static int divide_idle(struct why *why, uint32_t parent, const struct why_line *
 	bool quota = line->quota && to >= from + QUOTA_NS;
 
 	return divide_interrupts(why, parent, quota ? WHY_QUOTA : WHY_IDLE,
-				 quota ? line->cgroup : NONE, cpu, from, to);
+				 quota ? line->quota : NONE, cpu, from, to);
 }
 
 /* Divide the time that a thread of @line waits for @cpu by what ran there */
@@ -216,19 +216,22 @@ static const struct why_irq_part *waking_interrupt(const struct why *why, const 
 
 /*
  * Add time in which a thread was blocked until an interrupt woke it.  The thread waited for a
- * request from the time on at which the request was made; a thread without work never did: it gets
- * work from the interrupt, if that completes a request.  Return as add_leaf()
+ * request from the time on at which the request was made; a thread with @no_work never did: it gets
+ * work from the interrupt, if that completes a request.  @timeout: the interrupt may end a timeout.
+ * Return as add_leaf()
  */
-static int add_until(struct why *why, uint32_t parent, const struct why_off *off, uint64_t from,
-		     uint64_t to)
+static int add_until(struct why *why, uint32_t parent, const struct why_off *off, bool no_work,
+		     bool timeout, uint64_t from, uint64_t to)
 {
 	const struct why_irq_part *part = waking_interrupt(why, off);
 	uint64_t made = to;
-	uint32_t request = part && !off->no_work ?
+	uint32_t request = part && !no_work ?
 			   completions_at(why->lines.completions, off->waker_cpu, part->begin,
 					  off->wake, &made) : 0;
 	int result;
 
+	if (timeout && !request)
+		return add_leaf(why, parent, WHY_TIMEOUT, NONE, from, to);
 	made = earlier(to, later(from, made));
 	result = add_leaf(why, parent, WHY_UNTIL, !part ? NONE : part->cause == WHY_SOFTIRQ ?
 			  WHY_SOFTIRQ_WHO(part->who) : part->who, from, made);
@@ -257,6 +260,7 @@ static const struct timed_call {
 	{ "pselect6", false, 0 }, { "epoll_wait", false, 0 }, { "epoll_pwait", false, 0 },
 	{ "epoll_pwait2", false, 0 }, { "futex", false, -ETIMEDOUT },
 	{ "futex_wait", false, -ETIMEDOUT }, { "futex_waitv", false, -ETIMEDOUT },
+	{ "io_getevents", false, 0 }, { "io_pgetevents", false, 0 },
 	{ "mq_timedreceive", false, -ETIMEDOUT }, { "mq_timedsend", false, -ETIMEDOUT },
 	{ "semtimedop", false, -EAGAIN }, { "rt_sigtimedwait", false, -EAGAIN },
 };
@@ -301,7 +305,9 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 {
 	const struct why_call *in = call_at(line, off->begin);
 	int64_t call = in ? in->number : NONE;
-	const struct timed_call *timed = off->interrupt && !off->no_work ? timed_call(call) : NULL;
+	const struct timed_call *timed = off->interrupt ? timed_call(call) : NULL;
+	/* some calls sleep in this state, too */
+	bool no_work = off->no_work && !in;
 	uint32_t blocked, woken;
 	int result;
 
@@ -311,16 +317,15 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 		return add_leaf(why, parent, WHY_OFF, call, from, to);
 	if (timed && timed->sleeps)
 		return add_leaf(why, parent, WHY_SLEEPS, call, from, to);
-	result = add_child(why, parent, off->no_work ? WHY_NO_WORK : WHY_BLOCKED,
-			   off->no_work ? NONE : call, from, to, &blocked);
+	result = add_child(why, parent, no_work ? WHY_NO_WORK : WHY_BLOCKED, call, from, to,
+			   &blocked);
 	if (!result && in && in->object && divides(why, blocked))
 		result = add_child(why, blocked, WHY_OBJECT, in->object, from, to, &blocked);
 	if (result || !divides(why, blocked))
 		return result;
-	if (timed && timed_out(line, off, in, timed))
-		return add_leaf(why, blocked, WHY_TIMEOUT, NONE, from, to);
 	if (off->interrupt)
-		return add_until(why, blocked, off, from, to);
+		return add_until(why, blocked, off, no_work, timed && !off->deep &&
+				 timed_out(line, off, in, timed), from, to);
 	result = add_child(why, blocked, WHY_WOKEN, off->waker, from, to, &woken);
 	if (result || !divides(why, woken))
 		return result;

@@ -24,6 +24,7 @@
 
 /* Names of interrupts and functions; a machine has some hundred */
 #define NAMES_MAX 4096
+#define QUOTAS_MAX 4096		/* different quotas of cgroups */
 
 /* Beginnings of open slices of a program's writer, by depth; UINT64_MAX: not known */
 #define DEPTH_MAX 64
@@ -90,6 +91,9 @@ static int add_name(struct why_line *line, const char *comm, uint64_t ns)
 	if (line->inherited)
 		line->names.count = 0;
 	line->inherited = false;
+	/* clock records may turn the time back */
+	if (line->names.count && ns < names[line->names.count - 1].from)
+		ns = names[line->names.count - 1].from;
 	ns = line->names.count ? ns : 0;
 	name = list_add(&line->names, sizeof(*name));
 	if (!name)
@@ -97,6 +101,24 @@ static int add_name(struct why_line *line, const char *comm, uint64_t ns)
 	*name = (struct why_name){ .from = ns };
 	memcpy(name->comm, comm, strnlen(comm, sizeof(name->comm) - 1));
 	return 0;
+}
+
+/* The cgroup that stands for all with the same quota as @cgroup; 0: it has none, or no memory */
+static uint32_t quota_of(struct reader *reader, uint32_t cgroup)
+{
+	const char *text = cgroup ? tb_trace_string(reader->trace, TB_STRING_QUOTA, cgroup) : NULL;
+	struct why_list *quotas = &reader->lines->quotas;
+	uint32_t *known = quotas->at;
+	size_t i;
+
+	for (i = 0; text && i < quotas->count; i++)
+		if (known[i] == cgroup || !strcmp(text, tb_trace_string(reader->trace,
+									TB_STRING_QUOTA, known[i])))
+			return known[i];
+	known = text && i < QUOTAS_MAX ? list_add(quotas, sizeof(*known)) : NULL;
+	if (known)
+		*known = cgroup;
+	return known ? cgroup : 0;
 }
 
 /* Note the thread's current name and cgroup: the last ones stay.  0, -ENOMEM */
@@ -108,8 +130,7 @@ static int note_names(struct reader *reader, struct why_line *line, uint64_t ns)
 		return 0;
 	line->tgid = task->tgid;
 	line->cgroup = task->cgroup;
-	line->quota = task->cgroup &&
-		      tb_trace_string(reader->trace, TB_STRING_QUOTA, task->cgroup);
+	line->quota = quota_of(reader, task->cgroup);
 	memcpy(line->comm, task->comm, sizeof(line->comm) - 1);
 	return add_name(line, line->comm, ns);
 }
@@ -164,16 +185,21 @@ static int take_thread(struct reader *reader, const struct tb_view *view, uint64
 	memcpy(&thread, view->payload,
 	       view->length < sizeof(thread) ? view->length : sizeof(thread));
 	line = map_get(&reader->threads, thread.tid);
-	if (!(thread.flags & TB_THREAD_FORK))
-		return line ? note_names(reader, line, ns) : 0;
-	slot = map_at(&reader->threads, thread.tid);
-	if (!slot)
-		return -ENOMEM;
-	line = new_line(reader, thread.tid, line, ns);
+	if (thread.flags & TB_THREAD_FORK) {
+		slot = map_at(&reader->threads, thread.tid);
+		line = slot ? new_line(reader, thread.tid, line, ns) : NULL;
+		if (!line)
+			return -ENOMEM;
+		line->inherited = true;
+		*slot = line;
+		return 0;
+	}
 	if (!line)
+		return 0;
+	if (note_names(reader, line, ns))
 		return -ENOMEM;
-	line->inherited = true;
-	*slot = line;
+	/* exec may set the same name */
+	line->inherited &= !(thread.flags & TB_THREAD_NAME);
 	return 0;
 }
 
@@ -282,6 +308,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		/* preempted, or woken before it had left the CPU */
 		.runnable = slice->has_result && !(slice->result & 0xff),
 		.no_work = slice->has_result && (slice->result & 0xff) == STATE_IDLE,
+		.deep = slice->has_result && slice->result & STATE_BLOCKED,
 		.before = slice->before,
 	};
 	if (slice->has_waited) {
@@ -561,6 +588,19 @@ static int take_functions(struct reader *reader, struct slices *slices, const st
 			     address);
 }
 
+/* Begin the line of a thread when it comes to a CPU: it may change its name before the run ends */
+static int take_running(struct reader *reader, const struct slice *run)
+{
+	struct why_cpu *cpu = run ? cpu_of(reader, run->cpu) : NULL;
+
+	if (!run || !run->tid || (cpu && cpu->running == run->tid))
+		return 0;
+	if (!cpu || !line_at(reader, run->tid, run->begin))
+		return -ENOMEM;
+	cpu->running = run->tid;
+	return 0;
+}
+
 static int read_events(struct reader *reader, struct slices *slices, enum tb_timebase base,
 		       struct tb_error *error)
 {
@@ -600,6 +640,8 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 		result = take_functions(reader, slices, &view);
 		if (result >= 0)
 			result = slices_take(slices, &view, reader->now);
+		if (result > 0)
+			result = take_running(reader, slices_running(slices, view.cpu));
 		/* after slices_take(): take_call() needs the file of a call that ends here */
 		if (result >= 0)
 			result = files_take(reader->lines->files, &view, reader->now);
@@ -716,6 +758,7 @@ void why_lines_free(struct why_lines *lines)
 	for (i = 0; i < lines->nr_irqs; i++)
 		free(lines->irqs[i].name);
 	free(lines->slices.at);
+	free(lines->quotas.at);
 	free(lines->threads);
 	free(lines->order);
 	free(lines->cpus);

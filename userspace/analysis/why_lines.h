@@ -25,6 +25,7 @@ struct why_run {
  * @waker_cpu: the CPU of the waker
  * @runnable: it was runnable all the time
  * @no_work: a kernel thread that waits for work (state I)
+ * @deep: in state D: not the sleep of a call that waits for a time
  * @before: it had begun before the trace has all events
  * @interrupt: an interrupt woke it, not the thread @waker
  * @context: TB_CONTEXT_* in which it was woken, without the preemption depth
@@ -33,7 +34,7 @@ struct why_off {
 	uint64_t begin, end, wake;
 	uint32_t cpu, waker, waker_cpu;
 	uint16_t context;
-	bool runnable, no_work, before, interrupt;
+	bool runnable, no_work, deep, before, interrupt;
 };
 
 /* A system call; @object: its file or futex, a number for files_name(); 0: not known.  @result: 1
@@ -74,19 +75,22 @@ struct why_list {
  * @names: struct why_name.  A name that the thread has inherited, and changed, is not in it: exec
  *	changes the name of a child
  * @inherited: the only name is such a name
- * @quota: its cgroup, or one above, has a CPU quota that was used up at some time
+ * @quota: a cgroup with the CPU quota of its cgroup, if that was used up at some time; 0: none
  */
 struct why_line {
 	uint32_t thread, tid, tgid, cgroup;
 	struct why_line *before, *after;
 	uint64_t born, ended;
-	bool quota, inherited;
+	uint32_t quota;
+	bool inherited;
 	char comm[TB_COMM_LEN + 4];
 	struct why_list runs, offs, calls, names;
 };
 
+/* @running: thread of the last run that began */
 struct why_cpu {
 	struct why_list runs, irqs;
+	uint32_t running;
 };
 
 struct why_irq_name {
@@ -103,6 +107,7 @@ struct why_lines {
 	struct why_irq_name *irqs;
 	size_t nr_irqs;
 	struct why_list slices;		/* struct why_run, @other is the number of the thread */
+	struct why_list quotas;		/* uint32_t: cgroups with different quotas */
 	struct files *files;
 	struct completions *completions;
 	bool switches, wakeups;

@@ -22,7 +22,7 @@ KINDS = ("switch", "wake", "irq", "softirq", "call")
 MORE = KINDS + ("request",)
 GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
          "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call",
-         "insert": "request", "issue": "request", "done": "request"}
+         "insert": "request", "issue": "request", "requeue": "request", "done": "request"}
 SNAPSHOT, OPEN = 1, 2           # TB_TOTALS_*
 PART_END = 1                    # TB_PART_*
 HARDIRQ = 0x200                 # TB_CONTEXT_HARDIRQ
@@ -146,6 +146,11 @@ class History:
             *request, begun = self.inserted.pop(0)
             self.event(cpu, "issue", *request)
             self.requests.append((*request, begun))
+            return
+        if self.requests and self.random.random() < 0.2:
+            *request, begun = self.requests.pop(0)
+            self.event(cpu, "requeue", *request)
+            self.inserted.append((*request, begun))
             return
         self.sector += 8
         request = (self.random.randint(1, 2), self.random.randint(0, 1), self.sector)

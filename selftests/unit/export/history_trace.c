@@ -17,8 +17,8 @@
  *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
  *   enter CPU TIME TID NUMBER, exit CPU TIME TID NUMBER RESULT   a system call
- *   insert CPU TIME TID MINOR KIND SECTOR, issue ..., done ...   a request to the disk 8:MINOR;
- *                                KIND 0: R, 1: WS
+ *   insert CPU TIME TID MINOR KIND SECTOR, issue ..., requeue ..., done ...   a request to the disk
+ *                                8:MINOR; KIND 0: R, 1: WS
  *   select TIME NAMES            from TIME on record these of switch wake irq softirq call request,
  *                                joined by commas
  *   dropped CPU LOST FIRST LAST  after the last block
@@ -30,7 +30,7 @@
 
 enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86,
        EV_IRQ_EXIT = 88, EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94, EV_INSERT = 96,
-       EV_ISSUE = 98 };
+       EV_ISSUE = 98, EV_REQUEUE = 100 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
@@ -107,6 +107,7 @@ static void describe(void)
 	fx_describe(&fx, EV_DONE, 0, "block", "block_rq_complete", block, 4);
 	fx_describe(&fx, EV_INSERT, 0, "block", "block_rq_insert", block, 4);
 	fx_describe(&fx, EV_ISSUE, 0, "block", "block_rq_issue", block, 4);
+	fx_describe(&fx, EV_REQUEUE, 0, "block", "block_rq_requeue", block, 4);
 }
 
 static const char *name_of(uint32_t tid, char *name)
@@ -260,6 +261,7 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = EV_DONE;
 		ids[count++] = EV_INSERT;
 		ids[count++] = EV_ISSUE;
+		ids[count++] = EV_REQUEUE;
 	}
 	if (strstr(names, "call")) {
 		ids[count++] = FX_SYS_ENTER;
@@ -301,6 +303,8 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 		request(cpu, time, tid, EV_INSERT, more);
 	else if (!strcmp(order, "issue"))
 		request(cpu, time, tid, EV_ISSUE, more);
+	else if (!strcmp(order, "requeue"))
+		request(cpu, time, tid, EV_REQUEUE, more);
 	else if (!strcmp(order, "done"))
 		request(cpu, time, tid, EV_DONE, more);
 	else

@@ -14,7 +14,7 @@ import json
 import os
 import page_read
 import pf_import
-from history import HARDIRQ, NO_WORK
+from history import BLOCKED, HARDIRQ, NO_WORK
 
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
@@ -87,16 +87,17 @@ class Truth:
         _, left, call, result = self.at(self.calls[tid], begin) or (None,) * 4
         if not waking:
             return (("off", call),)
-        blocked = ("no_work",) if state == NO_WORK else ("blocked", call)
+        no_work = state == NO_WORK and call is None
+        blocked = ("no_work",) if no_work else ("blocked", call)
         if waking.args[2]:
-            if state == NO_WORK:
-                return blocked, self.until(waking, None)
             if call == NANOSLEEP:
                 return (("sleeps", call),)
-            if call in TIMED and result == TIMED[call] and \
+            until = self.until(waking, None if no_work else time)
+            if call in TIMED and result == TIMED[call] and state != BLOCKED and \
+                    self.until(waking, waking.time)[0] != "request" and \
                     not any(back <= later[0] < left and later[3] for later in self.offs[tid]):
                 return blocked, ("timeout",)
-            return blocked, self.until(waking, time)
+            return blocked, until
         head = blocked, ("woken", waking.tid)
         if depth == DEPTH:
             return (*head, ("deep",))
@@ -389,8 +390,8 @@ def summed(tree):
         node = todo.pop()
         todo += node["children"]
         if not node["children"]:
-            sums["" if node["cause"] in ("interrupt", "request") else node["text"]] += \
-                node["ns"]
+            sums["" if node["cause"] in ("interrupt", "request", "timeout") else
+                 node["text"]] += node["ns"]
     return sums
 
 
@@ -417,7 +418,7 @@ def check_page(judge, folder, *more):
             for row in table:
                 if row["tid"] == tid:
                     text = row["cause"]
-                    sums["" if ", for a thread that was blocked " in text else text] += row["total"]
+                    sums["" if ", for a thread that " in text else text] += row["total"]
             if sums != summed(made["tree"]):
                 raise ValueError(f"thread {tid}: the table has {sums}, "
                                  f"'tracebuf why' {summed(made['tree'])}")

@@ -27,7 +27,9 @@
  *   report_trace subset FILE      a thread that was on an unrecorded CPU for a while
  *   report_trace crowd FILE       20 threads, one after the other
  *   report_trace quota FILE       thread 300 is woken and waits 40 ms for its CPU, which is idle:
- *                                 its cgroup has a CPU quota
+ *                                 its cgroup has a CPU quota; then so does 400, of another cgroup
+ *                                 with this quota, and waits 11 ms while the CPU is idle, but never
+ *                                 for long
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, many of them at equal times
  *   report_trace ended FILE N     N threads of a service, a container and an unknown cgroup, one
  *                                 after the other; most of them end
@@ -529,19 +531,34 @@ static void add_cgroup(uint32_t key, const char *path)
 
 static void quota(void)
 {
-	const struct tb_thread thread = {
-		.tid = 300, .tgid = 300, .flags = TB_THREAD_DUMP, .cgroup = 7, .comm = "till",
-	};
+	struct tb_thread thread = { .flags = TB_THREAD_DUMP };
+	int i;
 
 	add_cgroup(7, "/shop/till");
-	add_string(TB_STRING_QUOTA, 7, "10000 50000 /shop");
-	fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
+	add_cgroup(8, "/shop/door");
+	for (i = 0; i < 2; i++) {
+		thread.cgroup = 7 + (uint32_t)i;
+		thread.tid = thread.tgid = 300 + 100 * (uint32_t)i;
+		add_string(TB_STRING_QUOTA, thread.cgroup, "10000 50000 /shop");
+		fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
+	}
 	fx_open(&fx, 0, 10 * MS, 0, NULL);
 	change(0, 10 * MS, 0, 0, 300);
 	change(0, 15 * MS, 300, 1, 0);
 	wake(0, 20 * MS, 0, 300, 0);
 	change(0, 60 * MS, 0, 0, 300);
-	change(0, 70 * MS, 300, 1, 0);
+	change(0, 70 * MS, 300, 1, 400);
+	change(0, 71 * MS, 400, 1, 0);
+	wake(0, 72 * MS, 0, 400, 0);
+	change(0, 82 * MS, 0, 0, 400);
+	change(0, 83 * MS, 400, 1, 0);
+	wake(0, 84 * MS, 0, 400, 0);
+	for (i = 0; i < 16; i++) {
+		change(0, 84 * MS + (uint64_t)(2 * i + 1) * MS / 3, 0, 0, 300);
+		change(0, 84 * MS + (uint64_t)(2 * i + 2) * MS / 3, 300, 1, 0);
+	}
+	change(0, 95400000, 0, 0, 400);
+	change(0, 97 * MS, 400, 1, 0);
 }
 
 /* Begin another block of @cpu; @gap: events are missing before it */

@@ -140,19 +140,28 @@ static void names(void)
 
 	begin();
 	record(200, 100, TB_THREAD_DUMP, "shell");
+	record(200, 500, TB_THREAD_DUMP, "early");
 	fx_open(&fx, 0, 1000, 0, NULL);
 	switch_to(1000, 0, 0, 100);
 	record(1500, 200, TB_THREAD_FORK, "shell");
 	record(1600, 300, TB_THREAD_FORK, "shell");
+	record(1650, 400, TB_THREAD_FORK, "shell");
+	/* exec of a program with the same name */
+	record(1700, 400, TB_THREAD_NAME, "shell");
+	record(1800, 400, TB_THREAD_NAME, "python3");
 	switch_to(2000, 100, SLEEPS, 200);
 	record(2500, 200, TB_THREAD_NAME, "server");
 	record(3000, 200, TB_THREAD_NAME, "worker");
 	record(3500, 200, TB_THREAD_NAME, "waiter");
 	record(4000, 100, TB_THREAD_NAME, "daemon");
 	switch_to(4500, 200, ZOMBIE, 300);
-	switch_to(6000, 300, SLEEPS, 0);
+	switch_to(6000, 300, SLEEPS, 500);
+	/* before its first run has ended */
+	record(6500, 500, TB_THREAD_NAME, "late");
+	switch_to(7000, 500, SLEEPS, 400);
+	switch_to(8000, 400, SLEEPS, 0);
 	read_it();
-	CHECK_NUMBER(why_threads(why), 3);
+	CHECK_NUMBER(why_threads(why), 5);
 	check_named(0, "shell", 0, 4000);
 	check_named(0, "daemon", 4000, 10000);
 	check_named(0, "*", 0, 10000);
@@ -163,6 +172,10 @@ static void names(void)
 	check_named(1, "[sw]*er", 0, 10000);
 	check_named(1, "nothing", 0, 0);
 	check_named(2, "shell", 0, 10000);
+	check_named(3, "shell", 0, 1800);
+	check_named(3, "python3", 1800, 10000);
+	check_named(4, "early", 0, 6500);
+	check_named(4, "late", 6500, 10000);
 	check_thread(1, 200, "waiter", 2500, 0, 0);
 	/* it is not unknown what it did before it began and after it had ended */
 	CHECK(why_cut(why, why_thread(why, 1), &from, &to) && from == 1500 && to == 4500);

@@ -311,7 +311,7 @@ if command -v "$HISTORY_TRACE" >/dev/null; then
 		"$TRACEBUF" diff --json --section findings idle1.tbuf idle$seed.tbuf >d.json
 		python3 -c '
 import json
-for name, nothing in ("r", "Nothing: no CPU was"), ("d", "Nothing: no time differs"):
+for name, nothing in ("r", "Nothing in what was examined: no CPU"), ("d", "Nothing: no time differs"):
     section = json.load(open(name + ".json"))["sections"][0]
     assert not section["rows"] and section["notes"][0].startswith(nothing), section' 2>said ||
 			{ good=no; sed 's/^/# /' said; }
@@ -572,8 +572,12 @@ says()
 	says 'CPU 0 was idle meanwhile (100 % of the wait)' said &&
 	says "; the task's cgroup seems to have used up its CPU quota." said &&
 	"$TRACEBUF" why -t 300 quota.tbuf >said &&
-	says '40.000 66.7 40.000 0.020000 the CPU is idle: /shop seems to have' said &&
-	says 'used up its CPU quota, 10 ms in 50 ms' said
+	says '40.000 46.0 40.000 0.020000 the CPU is idle: a quota seems to be used up,' said &&
+	says 'used up, 10 ms in 50 ms of /shop' said &&
+	[ "$("$TRACEBUF" why --comm 't[34]00' --top 0 quota.tbuf | grep -c ' a quota ')" = 2 ] &&
+	"$TRACEBUF" why -t 400 --from 0.083 quota.tbuf >said && ! says ' a quota ' said &&
+	"$TRACEBUF" report -t 400 --from 0.083 quota.tbuf >said && ! says 'CPU quota' said &&
+	says 'CPU 0 was idle meanwhile' said
 result $? "report and why say that a CPU is idle because of a quota"
 
 # ---- what is missing ----
@@ -601,6 +605,10 @@ result $? "the findings say what is missing and what was not examined"
 	[ "$(grep -c 'holds no such event' errors)" = 1 ] &&
 	says 'New: t200 uses 40 % of a CPU.' said
 result $? "diff of a part that only one trace has"
+
+"$TRACEBUF" diff cut.tbuf half.tbuf >said 2>errors
+[ $? = 1 ] && says 'CPU time by task' said
+result $? "diff of a damaged trace"
 
 # ---- JSON ----
 

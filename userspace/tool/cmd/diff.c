@@ -93,7 +93,8 @@ static int compare(struct job *job, struct tb_trace *const *traces)
 		job->selection.found = false;
 		result = report_analyse(job->files[i], traces[i], &job->selection, 0, 0, &cut[i], &a[i]);
 		status = result ? result : status;
-		found += !result && !selection_found(&job->selection, traces[i], job->files[i]);
+		/* of a damaged file, too, there is an analysis */
+		found += a[i] && !selection_found(&job->selection, traces[i], job->files[i]);
 	}
 	if (!status && !found)
 		status = EXIT_WRONG;

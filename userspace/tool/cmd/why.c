@@ -69,6 +69,8 @@ struct job {
 	uint64_t from, to;	/* span of all intervals added */
 	uint32_t added;		/* threads, slices or calls */
 	uint32_t first;		/* the thread added last */
+	uint32_t limited;	/* thread of the limits */
+	uint64_t since, until;	/* time in which the selection chooses that thread */
 };
 
 /* ---- text ---- */
@@ -177,6 +179,22 @@ static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 	return why_add(job->why, thread, from, to);
 }
 
+/* Limit [@from, @to) to the time in which the selection chooses @thread; false: nothing is left */
+static bool limit(struct job *job, uint32_t thread, uint64_t *from, uint64_t *to)
+{
+	if (thread != job->limited) {
+		job->limited = thread;
+		job->since = 0;
+		job->until = UINT64_MAX;
+		if (!why_threads_wanted(&job->selection, job->why, thread, &job->since,
+					&job->until))
+			job->until = 0;
+	}
+	*from = *from > job->since ? *from : job->since;
+	*to = *to < job->until ? *to : job->until;
+	return *from < *to;
+}
+
 /* Add what the selection chooses of a slice or call */
 static int add_part(struct job *job, const struct tb_trace *trace, uint32_t thread, uint64_t from,
 		    uint64_t to)
@@ -188,7 +206,7 @@ static int add_part(struct job *job, const struct tb_trace *trace, uint32_t thre
 	from = selection->from.given && since > from ? since : from;
 	to = selection->to.given && until < to ? until : to;
 	return why_cut(job->why, thread, &from, &to) &&
-	       why_threads_wanted(selection, job->why, thread, &from, &to) ?
+	       limit(job, thread, &from, &to) ?
 	       add(job, thread, from, to) : 0;
 }
 
@@ -207,7 +225,7 @@ static int add_thread(struct job *job, const struct tb_trace *trace, uint32_t th
 	int result = 0;
 	size_t i;
 
-	if (!why_threads_wanted(&job->selection, job->why, thread, &from, &to))
+	if (!limit(job, thread, &from, &to))
 		return 0;
 	job->found = true;
 	for (i = 0; !result && job->call &&
@@ -216,7 +234,7 @@ static int add_thread(struct job *job, const struct tb_trace *trace, uint32_t th
 			result = add_part(job, trace, thread, from, to);
 	if (!job->call && why_threads_time(&job->selection, job->why, job->selection.base, thread,
 					   &from, &to) &&
-	    why_threads_wanted(&job->selection, job->why, thread, &from, &to))
+	    limit(job, thread, &from, &to))
 		result = add(job, thread, from, to);
 	return result;
 }

@@ -72,6 +72,8 @@ const char *cause_request(const struct why *why, int64_t who, char *text, size_t
 	return text;
 }
 
+#define US_MAX (INT64_MAX / 1000)
+
 /* The path of the cgroup that has the quota, and how much of a period, us; NULL: not known */
 static const char *quota_of(const struct why *why, int64_t who, uint64_t *quota, uint64_t *period)
 {
@@ -79,19 +81,25 @@ static const char *quota_of(const struct why *why, int64_t who, uint64_t *quota,
 	int path = 0;
 
 	return text && sscanf(text, "%" SCNu64 " %" SCNu64 " %n", quota, period, &path) == 2 &&
-	       path ? text + path : NULL;
+	       text[path] == '/' && *quota <= US_MAX && *period <= US_MAX ? text + path : NULL;
 }
 
 static const char *quota_text(const struct why *why, int64_t who, char *text, size_t size)
 {
 	uint64_t quota, period;
 	const char *path = quota_of(why, who, &quota, &period);
+	size_t length, used;
 
 	if (!path)
 		return "the CPU is idle: its cgroup seems to have used up its CPU quota";
-	snprintf(text, size,
-		 "the CPU is idle: %s seems to have used up its CPU quota, %g ms in %g ms", path,
-		 (double)quota / 1000, (double)period / 1000);
+	used = (size_t)snprintf(text, size, "the CPU is idle: a quota seems to be used up, "
+				"%g ms in %g ms of ", (double)quota / 1000, (double)period / 1000);
+	/* keep the end of a long path */
+	length = strlen(path);
+	if (used + length < size)
+		memcpy(text + used, path, length + 1);
+	else if (used + 4 < size)
+		snprintf(text + used, size - used, "...%s", path + length - (size - used - 4));
 	utf8_plain_string(text, size);
 	return text;
 }

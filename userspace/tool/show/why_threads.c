@@ -2,7 +2,6 @@
 /*
  * Choose the threads to explain; see why_threads.h.
  */
-#include <fnmatch.h>
 #include <string.h>
 #include "tool/choose/cgroup.h"
 #include "tool/command/number.h"
@@ -26,11 +25,12 @@ static const char *next_item(const char *at, char item[ITEM_MAX])
 
 static bool item_matches(const struct why *why, const char *item, uint32_t thread)
 {
+	uint64_t from = 0, to = UINT64_MAX;
 	uint32_t number;
 
 	if (!parse_u32(item, 0, UINT32_MAX, &number))
 		return why_tid(why, thread) == number;
-	return !fnmatch(item, why_comm(why, thread), 0);
+	return why_named(why, thread, item, &from, &to);
 }
 
 /* True if an item of @text matches this thread */
