@@ -30,11 +30,12 @@
  *                                 its cgroup has a CPU quota; then so does 400, of another cgroup
  *                                 with this quota, and waits 11 ms while the CPU is idle, but never
  *                                 for long
+ *   report_trace moves FILE       thread 300 is in a container, and from 100 ms on in a service
  *   report_trace gaps FILE N      N gaps on each of 4 CPUs, many of them at equal times
  *   report_trace ended FILE N     N threads of a service, a container and an unknown cgroup, one
  *                                 after the other; most of them end
  */
-#include "test_lib_fixture.h"
+#include "test_lib_chunk.h"
 
 enum { EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86, EV_IRQ_EXIT = 88,
        EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_FENCE = 94, EV_FENCE_END = 96, EV_I2C = 98,
@@ -289,8 +290,7 @@ static void put_request(uint64_t ms, unsigned int event)
 	assert(fx_composite(&fx, 0, event, ms * MS, 300, &payload, sizeof(payload)));
 }
 
-/* "wrapper" wakes 60, issues a request, and ends; before these end, a thread gets its number */
-static void successor(void)
+static void describe_requests(void)
 {
 	static const struct fx_field fields[] = {
 		{ "dev", "dev_t", 0, 4, 0, 0, 0, 0 },
@@ -303,6 +303,12 @@ static void successor(void)
 
 	fx_describe(&fx, EV_ISSUE, 0, "block", "block_rq_issue", fields, 6);
 	fx_describe(&fx, EV_COMPLETE, 0, "block", "block_rq_complete", fields, 6);
+}
+
+/* "wrapper" wakes 60, issues a request, and ends; before these end, a thread gets its number */
+static void successor(void)
+{
+	describe_requests();
 	fx_open(&fx, 0, 80 * MS, 0, NULL);
 	change(0, 80 * MS, 0, 0, 60);
 	change(0, 90 * MS, 60, 1, 0);
@@ -529,6 +535,13 @@ static void add_cgroup(uint32_t key, const char *path)
 	add_string(TB_STRING_CGROUP, key, path);
 }
 
+static void add_cgroups(void)
+{
+	add_cgroup(7, "/system.slice/one.service");
+	add_cgroup(8, "/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef"
+		   "0123456789abcdef.scope");
+}
+
 static void quota(void)
 {
 	struct tb_thread thread = { .flags = TB_THREAD_DUMP };
@@ -559,6 +572,47 @@ static void quota(void)
 	}
 	change(0, 95400000, 0, 0, 400);
 	change(0, 97 * MS, 400, 1, 0);
+}
+
+static void move(uint64_t ms, uint8_t flags, uint32_t cgroup)
+{
+	const struct tb_thread thread = {
+		.tid = 300, .tgid = 300, .flags = flags, .cgroup = cgroup, .comm = "t300",
+	};
+
+	fx_durable_at(&fx, ms * MS, TB_EV_THREAD, &thread, sizeof(thread));
+}
+
+/* A program writes a slice of 1 ms */
+static void put_user_slice(uint64_t ms)
+{
+	struct fx_chunk chunk;
+
+	fx_chunk(&chunk, 7, 1, (uint32_t)ms, ms);
+	chunk.head.tid = chunk.head.pid = 300;
+	fx_record(&chunk, TB_REC_SLICE, 0, 9, ms * MS, FX_WORDS(MS));
+	fx_take(&fx, 0, (ms + 2) * MS, &chunk);
+}
+
+static void moves(void)
+{
+	describe_requests();
+	add_cgroups();
+	move(1, TB_THREAD_DUMP, 8);
+	move(100, TB_THREAD_CGROUP, 7);
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 0, 0, 300);
+	put_request(20, EV_ISSUE);
+	put_user_slice(30);
+	change(0, 40 * MS, 300, 1, 0);
+	wake(0, 60 * MS, 0, 300, 0);
+	change(0, 70 * MS, 0, 0, 300);
+	change(0, 80 * MS, 300, 1, 0);
+	wake(0, 110 * MS, 0, 300, 0);
+	change(0, 120 * MS, 0, 0, 300);
+	put_user_slice(125);
+	put_request(130, EV_COMPLETE);
+	change(0, 140 * MS, 300, 1, 0);
 }
 
 /* Begin another block of @cpu; @gap: events are missing before it */
@@ -608,9 +662,7 @@ static void ended(unsigned int count)
 	uint64_t at = 10 * MS;
 	int tid;
 
-	add_cgroup(7, "/system.slice/one.service");
-	add_cgroup(8, "/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef"
-		   "0123456789abcdef.scope");
+	add_cgroups();
 	for (i = 0; i < numbers; i++) {
 		struct tb_thread thread = {
 			.tid = 1000 + i, .tgid = 1000 + i, .flags = TB_THREAD_DUMP,
@@ -707,7 +759,7 @@ int main(int argc, char **argv)
 		{ "fences", fences, true },
 		{ "waiting", waiting, true }, { "behind", behind, false },
 		{ "crowd", crowd, true }, { "successor", successor, true },
-		{ "quota", quota, true },
+		{ "quota", quota, true }, { "moves", moves, true },
 	};
 	static const uint32_t threads[] = { 50, 100, 101, 102, 103, 200, 201, 300, 400 };
 	char name[NAME];

@@ -52,7 +52,7 @@ def asked(questions):
 
 
 # tables without an order of rows
-UNORDERED = {'threads', 'events'}
+UNORDERED = {'threads', 'events', 'thread_states'}
 
 
 def questions():

@@ -136,6 +136,34 @@ query --csv ended.tbuf "SELECT * FROM sched_switch LIMIT 0" && ! grep -q _cgroup
 	[ "$(reads next_pid)" -lt "$(reads "next_pid, _container")" ] &&
 	query --schema ended.tbuf sched_switch && grep -q ', _cgroup TEXT, _container TEXT)$' out
 result $? "they are hidden, and cost nothing if they are not selected"
+# thread 300 is in a container, and moves to a service; an interval counts where it ends, but a
+# request and a program's slice where they begin
+"$REPORT_TRACE" moves moves.tbuf
+ok=0
+for rows in run_slices=ccs slices=ccs all_slices=ccs thread_states=ccccssss wakeups=cs \
+	wakeup_latency=cs off_cpu=css block_io=c user_slices=cs why=sssssss; do
+	table=${rows%=*}
+	answers "${rows#*=}" moves.tbuf "SELECT group_concat(letter, '') FROM (
+		SELECT CASE WHEN _container = '0123456789ab' AND _cgroup LIKE '%docker-0123%'
+				THEN 'c'
+			WHEN _container IS NULL AND _cgroup = '$service' THEN 's' ELSE '?'
+			END AS letter
+		FROM $table WHERE tid = 300 ORDER BY 1)" || ok=1
+	query --csv moves.tbuf "SELECT * FROM $table" && ! grep -q _cgroup out &&
+		query --schema moves.tbuf $table &&
+		grep -q ', _cgroup TEXT, _container TEXT)$' out || ok=1
+done
+result $ok "the cgroup and the container of an interval's thread, in hidden columns"
+answers "$(query --csv --no-header moves.tbuf "WITH s AS MATERIALIZED
+		(SELECT _container, start FROM user_slices)
+		SELECT count(*) FROM s AS a JOIN s AS b ON a._container = b._container"; cat out)" \
+	moves.tbuf "SELECT count(*) FROM user_slices AS a JOIN user_slices AS b
+		ON a._container = b._container" &&
+	[ "$(cat out)" -gt 0 ] &&
+	"$TRACEBUF" query -v moves.tbuf "SELECT (SELECT count(*) FROM user_slices AS b
+		WHERE b._container = a._container) FROM user_slices AS a" 2>&1 |
+		grep -q 'indexes 1$'
+result $? "a join of slices of programs by container, with an index"
 
 # ---- what options select ----
 
@@ -476,7 +504,8 @@ answers "0" crowd.tbuf "SELECT count(*) FROM why WHERE tid IN (-1, 7, 4294967296
 answers "1,1000000,18000000" --comm t1003 --from 0.018 --to 0.019 crowd.tbuf \
 	"SELECT count(DISTINCT tid), sum(duration), min(start) FROM why" || ok=1
 fails 1 "no such column: dur; did you mean duration" crowd.tbuf "SELECT dur FROM why" || ok=1
-query --schema crowd.tbuf why && grep -q '^why (start INTEGER, .* path TEXT)$' out || ok=1
+query --schema crowd.tbuf why &&
+	grep -q '^why (start INTEGER, .* path TEXT, _cgroup TEXT, _container TEXT)$' out || ok=1
 result $ok "the table why: all threads, some, and in a join"
 
 query kernel.tbuf "SELECT * FROM block_io" &&

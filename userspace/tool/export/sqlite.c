@@ -23,7 +23,7 @@ static void prepare(struct db *db)
 static void finish(struct db *db)
 {
 	db_write_threads(db);
-	db_create_views(db);
+	db_create_views(db, true);
 	db_events_list(db);
 	db_events_view(db);
 	db_run(db, "COMMIT");

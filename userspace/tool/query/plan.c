@@ -95,7 +95,7 @@ static void estimate(const struct query_table *table, sqlite3_index_info *info,
 	}
 	if (strpbrk(letters, "cC"))
 		cost /= 2, rows /= 4;
-	if (strpbrk(letters, "kK"))
+	if (strpbrk(letters, "kK") || table->is_mapped)
 		cost /= 2, rows /= 4;
 	/* the second scan of this kind makes an index */
 	if (strchr(letters, '=')) {
@@ -292,13 +292,22 @@ static bool uses_thread_names(const struct query_table *table, uint64_t columns)
 		[QUERY_SLICES] = 1 << 4 | 1 << 6,
 		[QUERY_WAKEUPS] = 1 << 3 | 1 << 5 | 1 << 7,
 		[QUERY_OFF] = 1 << 3 | 1 << 5 | 1 << 9,
+		[QUERY_STATES] = 1 << 3 | 1 << 4,
 		[QUERY_REQUESTS] = 1 << 4 | 1 << 6,
+		[QUERY_USER_SLICES] = 0,
 	};
 
-	if (table->cgroup >= 0 &&
-	    columns & (query_column_bit(table->cgroup) | query_column_bit(table->cgroup + 1)))
+	int i;
+
+	if (columns & (query_column_bit(table->cgroup) | query_column_bit(table->cgroup + 1)))
 		return true;
-	return columns & names[table->kind];
+	if (!table->is_mapped)
+		return columns & names[table->kind];
+	for (i = 0; i < table->cgroup; i++)
+		if (columns & query_column_bit(i) && table->map[i] >= 0 &&
+		    names[table->kind] & query_column_bit(table->map[i]))
+			return true;
+	return false;
 }
 
 /* True if the table has simple events, the thread of which only earlier events tell */
@@ -321,7 +330,7 @@ static int range_all(const struct query_table *table, struct query_range *range)
 
 	range->from = INT64_MIN;
 	range->to = INT64_MAX;
-	range->kinds = (1u << SLICE_KINDS) - 1;
+	range->kinds = table->kinds;
 	range->marks = table->kind == QUERY_EVENTS;
 	range->nr_cpus = tb_trace_nr_cpus(table->query->trace);
 	range->cpus = malloc(range->nr_cpus + 1);
@@ -370,6 +379,7 @@ int query_plan(struct query_table *table, const char *text, int count,
 		}
 	}
 	plan->columns = strtoull(text + 1, NULL, 16);
+	range->columns = plan->columns;
 	plan->bounds = range->from > INT64_MIN && range->to < INT64_MAX;
 	if (result)
 		return result;

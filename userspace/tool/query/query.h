@@ -7,6 +7,8 @@
  *   show.c            rows as a table, CSV, JSON
  *   named.c           the named questions
  *   schema.c          the tables, and the events that they are made of
+ *   intervals.c       the tables of intervals
+ *   records.c         the table "user_slices"
  *   table.c           virtual tables, which SQLite reads row by row
  *   plan.c            conditions of a statement that narrow down a scan
  *   scan.c            read the trace for one virtual table
@@ -34,12 +36,19 @@ enum query_kind {
 	QUERY_SLICES,
 	QUERY_WAKEUPS,
 	QUERY_OFF,
+	QUERY_STATES,		/* states of threads, parts of runs and times off the CPU */
 	QUERY_REQUESTS,
+	QUERY_USER_SLICES,
 };
 
 struct query_store;
 
+/* Behind the columns of a table in its CREATE TABLE */
+#define QUERY_HIDDEN ", " DB_CGROUP_NAME " TEXT HIDDEN, " DB_CONTAINER_NAME " TEXT HIDDEN"
+
 #define QUERY_NO_KEY (-2)
+#define QUERY_MAP_MAX 16
+#define QUERY_MAP_END (-1)
 
 /* The bit of a column, as sqlite3_index_info.colUsed has it: the last bit is of all others */
 static inline uint64_t query_column_bit(int column)
@@ -53,7 +62,12 @@ static inline uint64_t query_column_bit(int column)
  * @formats: by index of the format: true if the table has its events
  * @time, @cpu, @choose: columns, conditions on which narrow a scan down; -1: none.  @choose: "kind"
  *	of slices, "event" of events
- * @cgroup: the first of two hidden columns, the cgroup and the container of the thread; -1: none
+ * @cgroup: the first of two hidden columns, the cgroup and the container of the thread
+ * @kinds: 1 << enum slice_kind of slices that it has or is made of
+ * @whole: only slices that are whole
+ * @is_view: tables/schema.c has it as a view
+ * @map: if @is_mapped: the column of the table that it is an excerpt of, by column; QUERY_MAP_END:
+ *	the end of the slice
  * @all: it also has rows that are not selected, and a last column @chosen: true if selected
  * @chosen: number of that column
  * @stores: stored rows
@@ -65,6 +79,9 @@ struct query_table {
 	enum query_kind kind;
 	unsigned char *formats;
 	int time, cpu, choose, cgroup;
+	unsigned int kinds;
+	bool whole, is_view, is_mapped;
+	signed char map[QUERY_MAP_MAX];
 	bool all;
 	int chosen;
 	struct query_store *stores;
@@ -88,6 +105,8 @@ struct query_figures {
  * @last_ns: time of the last event; UINT64_MAX: not known yet
  * @last_ticks: the same in ticks, if @last_ns is known
  * @missing: times of missing events, if @knows_missing
+ * @record_cgroups: the cgroup of the thread of each record of a program, by its row in
+ *	"user_events"; @nr_records, memory for @record_room
  * @why_table: the table "why", only ->query and ->columns
  * @why: the analysis of all threads; NULL: not needed yet
  * @why_cursors: number of cursors that use nodes of its tree
@@ -108,6 +127,8 @@ struct query {
 	uint64_t last_ns, last_ticks;
 	struct spans missing;
 	bool knows_missing;
+	uint32_t *record_cgroups;
+	size_t nr_records, record_room;
 	struct query_table why_table;
 	struct why *why;
 	unsigned int why_cursors;
@@ -127,6 +148,12 @@ extern volatile sig_atomic_t query_stopped;
 int query_open(struct query *query, struct tb_trace *trace, const char *file,
 	       struct selection *selection);
 void query_close(struct query *query);
+
+/* Add the table of @event, or another one if NULL, with @count @columns, which this frees, and the
+ * hidden ones.  NULL: ENOMEM */
+struct query_table *query_add_table(struct query *query, const char *name, char *columns,
+				    size_t count, enum query_kind kind,
+				    const struct db_event_table *event);
 
 /* Fill the tables that the prepared statement needs */
 int query_fill(struct query *query);
@@ -157,6 +184,26 @@ void query_each_name(struct query *query, const char *of,
 bool query_lacks(struct query *query, const char *table, char *text, size_t size);
 /* What they are not: "recorded", or with -e "among the chosen events (-e)" */
 const char *query_lacking(const struct query *query);
+
+/* ---- tables of intervals (intervals.c) ---- */
+
+/* Add them; 0, -ENOMEM */
+int query_add_intervals(struct query *query);
+/* Their number */
+size_t query_nr_intervals(void);
+
+/* ---- the table "user_slices" (records.c) ---- */
+
+/* Add it; 0, -ENOMEM */
+int query_add_user_slices(struct query *query);
+/* Note the next record that becomes a row of "user_events"; 0, -ENOMEM */
+int query_note_record(struct query *query, const struct tb_view *view);
+/* The cgroup of the thread of that row; 0: not known */
+uint32_t query_record_cgroup(const struct query *query, sqlite3_int64 row);
+/* Prepare a statement for its rows: the row in "user_events", then the columns.  Those that are not
+ * in @columns are NULL.  0, -ENOMEM */
+int query_records_open(const struct query_table *table, uint64_t columns,
+		       sqlite3_stmt **statement);
 
 /* ---- statements (run.c) ---- */
 
@@ -210,6 +257,7 @@ int query_why_register(struct query *query);
  * struct query_range - the wanted part of a table
  * @from, @to: first and last time, ns
  * @cpus: by number: true if wanted
+ * @columns: used columns, as in struct query_plan
  * @kinds: 1 << enum slice_kind
  * @formats: as query_table.formats
  * @marks: "events": also marks
@@ -220,6 +268,7 @@ int query_why_register(struct query *query);
  */
 struct query_range {
 	int64_t  from, to;
+	uint64_t columns;
 	unsigned char *cpus;
 	unsigned int nr_cpus;
 	unsigned int kinds;

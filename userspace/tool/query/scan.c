@@ -13,14 +13,19 @@
 #include "tool/command/command.h"
 #include "lib/array.h"
 
-union lasting {
-	struct slice slice;
-	struct request request;
+/* @state: of QUERY_STATES */
+struct lasting {
+	union {
+		struct slice slice;
+		struct request request;
+	};
+	enum db_state state;
 };
 
 /**
  * struct query_scan - a scan
  * @row: number of the current row among those of @range
+ * @records: of QUERY_USER_SLICES: the rows
  * @queue: @count slices or requests that the last event ended; the current row is number @at
  * @all: another scan of the whole table, for the numbers of rows in it
  * @all_row: number of rows of @range that @all has passed
@@ -33,7 +38,8 @@ struct query_scan {
 	int64_t row;
 	struct slices *slices;
 	struct requests *requests;
-	union lasting *queue;
+	sqlite3_stmt *records;
+	struct lasting *queue;
 	size_t count, at, room;
 	bool no_memory, finished;
 	struct query_scan *all;
@@ -48,7 +54,7 @@ static bool is_events(const struct query_table *table)
 
 /* ---- slices and requests ---- */
 
-static union lasting *queue_one(struct query_scan *scan)
+static struct lasting *queue_one(struct query_scan *scan)
 {
 	if (tb_array_grow(&scan->queue, &scan->room, scan->count, sizeof(*scan->queue))) {
 		scan->no_memory = true;
@@ -57,35 +63,36 @@ static union lasting *queue_one(struct query_scan *scan)
 	return &scan->queue[scan->count++];
 }
 
-/* The kinds of slices that the scan needs */
-static unsigned int kinds_of(const struct query_scan *scan)
+static void queue_slice(struct query_scan *scan, const struct slice *slice, enum db_state state)
 {
-	switch (scan->table->kind) {
-	case QUERY_WAKEUPS:
-		return 1u << SLICE_WAKEUP;
-	case QUERY_OFF:
-		return 1u << SLICE_OFF;
-	default:
-		return scan->range->kinds;
-	}
+	struct lasting *one = queue_one(scan);
+
+	if (!one)
+		return;
+	one->slice = *slice;
+	one->state = state;
 }
 
 static void take_slice(void *context, const struct slice *slice)
 {
 	struct query_scan *scan = context;
-	union lasting *one;
+	enum db_state state;
 
-	if (!(kinds_of(scan) & 1u << slice->kind) ||
-	    (scan->table->kind == QUERY_SLICES && !db_slice_kind(slice->kind)))
+	if (!(scan->range->kinds & 1u << slice->kind) ||
+	    (scan->table->whole && slice->doubt != SLICE_WHOLE))
 		return;
-	one = queue_one(scan);
-	if (one)
-		one->slice = *slice;
+	if (scan->table->kind != QUERY_STATES) {
+		queue_slice(scan, slice, 0);
+		return;
+	}
+	for (state = 0; state < DB_STATES; state++)
+		if (db_has_state(slice, state))
+			queue_slice(scan, slice, state);
 }
 
 static void take_request(void *context, const struct request *request)
 {
-	union lasting *one = queue_one(context);
+	struct lasting *one = queue_one(context);
 
 	if (one)
 		one->request = *request;
@@ -121,7 +128,7 @@ static int open_lasting(struct query_scan *scan)
 		return -ENOMEM;
 	slices_missing(scan->slices, &table->query->missing);
 	slices_switches_from(scan->slices, table->query->selection->wanted ? UINT64_MAX : 0);
-	if (table->kind == QUERY_OFF)
+	if (table->kinds & 1u << SLICE_OFF)
 		slices_off(scan->slices);
 	return 0;
 }
@@ -138,7 +145,7 @@ static bool wants_format(const struct query_scan *scan,
 		return false;
 	if (scan->requests)
 		return requests_wants(format);
-	return slices_wants(scan->slices, format, kinds_of(scan));
+	return slices_wants(scan->slices, format, scan->range->kinds);
 }
 
 /* ---- the cursor ---- */
@@ -190,8 +197,11 @@ static int choose(struct query_scan *scan)
 
 static int scan_start(struct query_scan *scan)
 {
-	int result = is_events(scan->table) ? 0 : open_lasting(scan);
+	int result;
 
+	if (scan->table->kind == QUERY_USER_SLICES)
+		return query_records_open(scan->table, scan->range->columns, &scan->records);
+	result = is_events(scan->table) ? 0 : open_lasting(scan);
 	if (!result)
 		result = tb_cursor_open(scan->table->query->trace, &scan->cursor);
 	return result ? result : choose(scan);
@@ -227,6 +237,7 @@ void query_scan_close(struct query_scan *scan)
 		query_passed(scan->table->query, scan->cursor);
 	slices_close(scan->slices);
 	requests_close(scan->requests);
+	sqlite3_finalize(scan->records);
 	tb_cursor_close(scan->cursor);
 	free(scan->queue);
 	free(scan);
@@ -366,7 +377,7 @@ static bool is_selected(const struct query_scan *scan)
 {
 	const struct query *query = scan->table->query;
 	struct selection *selection = query->selection;
-	const union lasting *one;
+	const struct lasting *one;
 
 	if (!query->selects)
 		return true;
@@ -390,12 +401,22 @@ static bool is_within(const struct query_scan *scan, const struct query_range *r
 					within_lasting(scan, range);
 }
 
+static int next_record(struct query_scan *scan)
+{
+	int result = query_stopped ? SQLITE_INTERRUPT : sqlite3_step(scan->records);
+
+	return result == SQLITE_ROW ? 1 : result == SQLITE_DONE ? 0 :
+	       result == SQLITE_INTERRUPT ? -EINTR : -ENOMEM;
+}
+
 int query_scan_next(struct query_scan *scan)
 {
 	int result;
 
 	if (scan->range->nothing)
 		return 0;
+	if (scan->records)
+		return next_record(scan);
 	do
 		result = is_events(scan->table) ? next_view(scan) :
 						  next_lasting(scan);
@@ -411,9 +432,7 @@ static void event_cell(struct query_scan *scan, int column,
 	struct db *db = scan->table->query->db;
 	const struct tb_view *view = &scan->view;
 
-	if (column >= scan->table->cgroup)
-		db_cgroup_cell(db, view, column > scan->table->cgroup, cell);
-	else if (scan->table->kind == QUERY_EVENT)
+	if (scan->table->kind == QUERY_EVENT)
 		db_event_cell(db, view, column, cell);
 	else if (column < DB_COMMON_COLUMNS)
 		db_common_cell(db, view, column, cell);
@@ -422,16 +441,43 @@ static void event_cell(struct query_scan *scan, int column,
 			    db_table_of(db->events, view->format)->name : "mark");
 }
 
+/* The cgroup of the current row's thread, at the time that docs/query.md says; 0: unknown */
+static uint32_t cgroup_of(const struct query_scan *scan)
+{
+	const struct lasting *one = &scan->queue[scan->at];
+	const struct tb_task *task;
+
+	if (scan->records)
+		return query_record_cgroup(scan->table->query,
+					   sqlite3_column_int64(scan->records, 0));
+	if (scan->requests)
+		return one->request.task.cgroup;
+	task = is_events(scan->table) ? scan->view.task :
+					tb_cursor_task(scan->cursor, one->slice.tid);
+	return task ? task->cgroup : 0;
+}
+
 void query_scan_cell(struct query_scan *scan, int column,
 		     const struct db_cell *cell)
 {
 	struct db *db = scan->table->query->db;
-	const union lasting *one = &scan->queue[scan->at];
+	const struct query_table *table = scan->table;
+	const struct lasting *one = &scan->queue[scan->at];
 
 	db->cursor = scan->cursor;
-	switch (scan->table->kind) {
+	if (column >= table->cgroup) {
+		db_cgroup_cell(db, cgroup_of(scan), column > table->cgroup, cell);
+		return;
+	}
+	if (table->is_mapped)
+		column = table->map[column];
+	if (column == QUERY_MAP_END) {
+		cell_number(cell, one->slice.end);
+		return;
+	}
+	switch (table->kind) {
 	case QUERY_SLICES:
-		if (scan->table->all && column == scan->table->chosen)
+		if (table->all && column == table->chosen)
 			cell_number(cell, is_selected(scan));
 		else
 			db_slice_cell(db, &one->slice, column, cell);
@@ -441,6 +487,12 @@ void query_scan_cell(struct query_scan *scan, int column,
 		break;
 	case QUERY_OFF:
 		db_off_cell(db, &one->slice, column, cell);
+		break;
+	case QUERY_USER_SLICES:
+		cell_stored(cell, sqlite3_column_value(scan->records, column + 1));
+		break;
+	case QUERY_STATES:
+		db_state_cell(db, &one->slice, one->state, column, cell);
 		break;
 	case QUERY_REQUESTS:
 		db_request_cell(db, &one->request, column, cell);
@@ -454,6 +506,8 @@ int64_t query_scan_rowid(struct query_scan *scan)
 {
 	int result;
 
+	if (scan->records)
+		return sqlite3_column_int64(scan->records, 0);
 	if (!scan->range->narrows)
 		return scan->row;
 	if (!scan->all) {

@@ -13,20 +13,6 @@
 #define DB_WALKED (DB_THREADS | DB_TYPES | DB_LOSSES | DB_MARKS | DB_OTHER | \
 		   DB_EXTRAS | DB_USER)
 
-/* Virtual tables that every trace has */
-static const struct {
-	const char *name;
-	enum query_kind kind;
-	int choose;
-} lasting[] = {
-	{ "slices", QUERY_SLICES, 0 },
-	{ "wakeups", QUERY_WAKEUPS, -1 },
-	{ "off_cpu", QUERY_OFF, -1 },
-	{ "block_io", QUERY_REQUESTS, -1 },
-};
-
-#define NR_LASTING (sizeof(lasting) / sizeof(lasting[0]))
-
 /* ---- the events that tables are made of ---- */
 
 /* A table needs each word, and of words between bars only one */
@@ -133,8 +119,11 @@ static int walk_events(struct query *query, struct tb_cursor *cursor)
 			return -EINTR;
 		if (selection_over(query->selection, &view))
 			break;
-		if (!is_control(&view) && selection_wants(query->selection, &view))
-			db_take(db, &view);
+		if (is_control(&view) || !selection_wants(query->selection, &view))
+			continue;
+		db_take(db, &view);
+		if (view.user && db->parts & DB_USER && query_note_record(query, &view))
+			return -ENOMEM;
 	}
 	return db->error ? db->error : result < 0 ? result : 0;
 }
@@ -209,7 +198,7 @@ static unsigned int part_of(const char *name)
 	for (table = db_tables; table->name; table++)
 		if (!strcasecmp(name, table->name))
 			return table->part;
-	return 0;
+	return !strcasecmp(name, DB_USER_SLICES_NAME) ? DB_USER : 0;
 }
 
 /* Note the parts that a statement reads.  It may change only temporary tables */
@@ -252,8 +241,9 @@ static int authorize(void *context, int action, const char *first,
 
 /* ---- opening ---- */
 
-static int add_table(struct query *query, const char *name, char *columns,
-		     enum query_kind kind, const struct db_event_table *event)
+struct query_table *query_add_table(struct query *query, const char *name, char *columns,
+				    size_t count, enum query_kind kind,
+				    const struct db_event_table *event)
 {
 	struct query_table *table = &query->tables[query->nr_tables++];
 	const struct tb_format *format;
@@ -261,80 +251,45 @@ static int add_table(struct query *query, const char *name, char *columns,
 
 	table->query = query;
 	table->name = name;
-	table->columns = columns;
+	table->columns = columns ? sqlite3_mprintf("%s" QUERY_HIDDEN, columns) : NULL;
 	table->kind = kind;
-	table->cpu = table->choose = table->cgroup = -1;
+	table->cpu = table->choose = -1;
+	table->cgroup = (int)count;
 	table->asked = QUERY_NO_KEY;
 	table->formats = calloc(tb_trace_formats(query->trace) + 1, 1);
-	if (!columns || !table->formats)
-		return -ENOMEM;
+	sqlite3_free(columns);
+	if (!table->columns || !table->formats)
+		return NULL;
 	for (i = 0; (format = tb_trace_format_at(query->trace, i)); i++)
 		table->formats[i] = !event ||
 				    db_table_of(query->db->events, format) == event;
-	return query_table_register(table) ? -ENOMEM : 0;
-}
-
-/* Add the table of @event, or of all; @count: number of @columns, which this frees */
-static int add_events(struct query *query, const char *name, char *columns, size_t count,
-		      const struct db_event_table *event)
-{
-	struct query_table *table = &query->tables[query->nr_tables];
-	char *all = columns ? sqlite3_mprintf("%s, " DB_CGROUP_NAME " TEXT HIDDEN, "
-					      DB_CONTAINER_NAME " TEXT HIDDEN", columns) : NULL;
-
-	sqlite3_free(columns);
-	if (add_table(query, name, all, event ? QUERY_EVENT : QUERY_EVENTS, event))
-		return -ENOMEM;
-	table->cpu = DB_CPU;
-	table->cgroup = (int)count;
-	return 0;
-}
-
-/* A table of all slices, selected or not: questions need what else ran on a CPU */
-static int add_all_slices(struct query *query)
-{
-	struct query_table *slices = &query->tables[0], *all = &query->tables[query->nr_tables];
-
-	if (add_table(query, DB_ALL_SLICES_NAME,
-		      sqlite3_mprintf("%s, chosen INTEGER", slices->columns), QUERY_SLICES, NULL))
-		return -ENOMEM;
-	all->choose = slices->choose;
-	all->time = slices->time;
-	all->all = true;
-	all->chosen = DB_SLICE_COLUMNS;
-	return 0;
+	return query_table_register(table) ? NULL : table;
 }
 
 static int add_tables(struct query *query)
 {
 	const struct db_event_table *event;
-	const struct db_table *same;
+	struct query_table *table;
 	size_t i;
 
-	query->tables = calloc(tb_trace_formats(query->trace) + NR_LASTING + 2,
+	query->tables = calloc(tb_trace_formats(query->trace) + query_nr_intervals() + 2,
 			       sizeof(*query->tables));
-	if (!query->tables)
+	if (!query->tables || query_add_intervals(query) || query_add_user_slices(query))
 		return -ENOMEM;
-	for (i = 0; i < NR_LASTING; i++) {
-		for (same = db_tables; strcmp(same->name, lasting[i].name); )
-			same++;
-		if (add_table(query, same->name, sqlite3_mprintf("%s", same->columns),
-			      lasting[i].kind, NULL))
+	table = query_add_table(query, DB_EVENTS_NAME, sqlite3_mprintf("%s", DB_EVENTS_COLUMNS),
+				DB_COMMON_COLUMNS + 1, QUERY_EVENTS, NULL);
+	if (!table)
+		return -ENOMEM;
+	table->cpu = DB_CPU;
+	table->choose = DB_COMMON_COLUMNS;
+	for (i = 0; (event = db_event_table(query->db->events, i)); i++) {
+		table = query_add_table(query, event->name, db_event_columns(event),
+					event->nr_columns, QUERY_EVENT, event);
+		if (!table)
 			return -ENOMEM;
-		query->tables[i].choose = lasting[i].choose;
-		query->tables[i].time = lasting[i].kind == QUERY_SLICES;
+		table->cpu = DB_CPU;
 	}
-	if (add_events(query, DB_EVENTS_NAME, sqlite3_mprintf("%s", DB_EVENTS_COLUMNS),
-		       DB_COMMON_COLUMNS + 1, NULL))
-		return -ENOMEM;
-	query->tables[i].choose = DB_COMMON_COLUMNS;
-	for (i = 0; (event = db_event_table(query->db->events, i)); i++)
-		if (add_events(query, event->name, db_event_columns(event), event->nr_columns,
-			       event))
-			return -ENOMEM;
-	if (query_why_register(query))
-		return -ENOMEM;
-	return add_all_slices(query);
+	return query_why_register(query);
 }
 
 int query_open(struct query *query, struct tb_trace *trace, const char *file,
@@ -365,8 +320,7 @@ int query_open(struct query *query, struct tb_trace *trace, const char *file,
 	db_run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		   "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536");
 	db_create_tables(db, DB_KNOWN | DB_WALKED);
-	db_create_views(db);
-	db_run(db, "DROP VIEW " DB_ALL_SLICES_NAME);
+	db_create_views(db, false);
 	result = db->error ? db->error : add_tables(query);
 	sqlite3_set_authorizer(db->sqlite, authorize, query);
 	return result;
@@ -384,6 +338,7 @@ void query_close(struct query *query)
 		free(query->tables[i].formats);
 	}
 	free(query->tables);
+	free(query->record_cgroups);
 	spans_free(&query->missing);
 	why_close(query->why);
 	sqlite3_close(query->store);
@@ -391,16 +346,22 @@ void query_close(struct query *query)
 
 /* ---- showing ---- */
 
+static bool has_hidden(const struct query *query, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < query->nr_tables; i++)
+		if (!strcasecmp(query->tables[i].name, name))
+			return true;
+	return !strcasecmp(name, DB_WHY_NAME);
+}
+
 int query_select_all(struct query *query, const char *name, sqlite3_stmt **statement)
 {
 	char *sql;
 	int result;
-	size_t i;
 
-	for (i = 0; i < query->nr_tables; i++)
-		if (!strcasecmp(query->tables[i].name, name) && query->tables[i].cgroup >= 0)
-			break;
-	if (i == query->nr_tables)
+	if (!has_hidden(query, name))
 		return db_select_all(query->db->sqlite, name, statement);
 	sql = sqlite3_mprintf("SELECT *, " DB_CGROUP_NAME ", " DB_CONTAINER_NAME " FROM \"%w\"",
 			      name);
@@ -428,6 +389,7 @@ void query_each_name(struct query *query, const char *of,
 		     void (*each)(void *context, const char *name),
 		     void *context)
 {
+	const struct db_excerpt *excerpt;
 	const struct db_table *table;
 	const struct db_view *view;
 	size_t i;
@@ -441,9 +403,10 @@ void query_each_name(struct query *query, const char *of,
 			each(context, table->name);
 	for (view = db_views; view->name; view++)
 		each(context, view->name);
-	/* the table of all slices was named as a view of db_views */
+	for (excerpt = db_excerpts; excerpt->name; excerpt++)
+		each(context, excerpt->name);
 	for (i = 0; i < query->nr_tables; i++)
-		if (!query->tables[i].all)
+		if (!query->tables[i].is_view)
 			each(context, query->tables[i].name);
 	each(context, DB_WHY_NAME);
 }

@@ -17,8 +17,8 @@
 #include "lib/array.h"
 
 #define COLUMNS "start INTEGER, duration INTEGER, tid INTEGER, comm TEXT, depth INTEGER, " \
-		"cause TEXT, path TEXT"
-enum { START, DURATION, TID, COMM, DEPTH, CAUSE, PATH };
+		"cause TEXT, path TEXT" QUERY_HIDDEN
+enum { START, DURATION, TID, COMM, DEPTH, CAUSE, PATH, CGROUP, CONTAINER };
 
 /* idxNum of best_index() */
 enum { ALL_THREADS, ONE_TID, ONE_COMM };
@@ -291,6 +291,10 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which
 		break;
 	case CAUSE:
 		cell_copy_string(db, &cell, cause_text(why, node, text, sizeof(text)));
+		break;
+	case CGROUP:
+	case CONTAINER:
+		db_cgroup_cell(db, why_cgroup(why, cursor->thread), which == CONTAINER, &cell);
 		break;
 	case PATH:
 		return path_cell(db, &cell, why, piece->node);

@@ -97,6 +97,14 @@ static void put_bytes(const struct db_cell *cell, const void *data, size_t lengt
 				    SQLITE_STATIC);
 }
 
+void cell_stored(const struct db_cell *cell, sqlite3_value *value)
+{
+	if (cell->context)
+		sqlite3_result_value(cell->context, value);
+	else
+		sqlite3_bind_value(cell->statement, cell->at, value);
+}
+
 void cell_value(struct db *db, const struct db_cell *cell,
 		const struct value *value)
 {
@@ -167,11 +175,8 @@ void db_common_cell(struct db *db, const struct tb_view *view, int column,
 	}
 }
 
-void db_cgroup_cell(struct db *db, const struct tb_view *view, bool container,
-		    const struct db_cell *cell)
+void db_cgroup_cell(struct db *db, uint32_t cgroup, bool container, const struct db_cell *cell)
 {
-	uint32_t cgroup = view->task ? view->task->cgroup : 0;
-
 	cell_copy_string(db, cell, container ?
 			 cgroup_container(db->trace, cgroup, db->container) :
 			 cgroup_path(db->trace, cgroup));

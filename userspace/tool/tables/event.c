@@ -78,11 +78,15 @@ static bool is_of(const struct tb_format *a, const struct tb_format *b)
 static bool is_taken(const struct db_events *events, const char *name)
 {
 	const struct db_table *table;
+	const struct db_excerpt *excerpt;
 	const struct db_view *view;
 	size_t i;
 
 	for (table = db_tables; table->name; table++)
 		if (!strcasecmp(name, table->name))
+			return true;
+	for (excerpt = db_excerpts; excerpt->name; excerpt++)
+		if (!strcasecmp(name, excerpt->name))
 			return true;
 	for (view = db_views; view->name; view++)
 		if (!strcasecmp(name, view->name))

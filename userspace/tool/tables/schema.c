@@ -52,17 +52,23 @@ const struct db_table db_tables[] = {
 };
 
 /*
- * Views of latencies have only whole slices: the duration of others is unknown.  A slice of a
- * program ends at the next end of its depth; it has no end if another one begins at that depth or
- * records are missing before.
+ * A slice of a program ends at the next end of its depth; it has no end if another one begins at
+ * that depth or records are missing before.
  */
+#define USER_SLICES \
+	"_time AS start, CASE type WHEN 'slice' THEN duration ELSE (" \
+	" SELECT CASE after.type WHEN 'end' THEN after._time - user_events._time END" \
+	" FROM user_events AS after WHERE after.writer = user_events.writer" \
+	" AND after.rowid > user_events.rowid AND (after.type = 'lost' OR" \
+	" (after.type IN ('begin', 'end') AND after.depth <= user_events.depth))" \
+	" ORDER BY after.rowid LIMIT 1) END AS duration," \
+	" _pid AS pid, _tid AS tid, _comm AS comm, category, name, writer, depth," \
+	" flow, args FROM user_events WHERE type IN ('begin', 'slice')"
+const char db_user_slices[] = USER_SLICES;
+
 const struct db_view db_views[] = {
-	/* all slices, selected or not; "tracebuf query" has a virtual table instead */
-	{ DB_ALL_SLICES_NAME, "SELECT *, 1 AS chosen FROM slices" },
-	{ "run_slices",
-	  "SELECT start, duration, start + duration AS finish,"
-	  " cpu, pid, tid, comm, prio, state AS end_state, waited, whole"
-	  " FROM slices WHERE kind = 'run'" },
+	/* all slices, selected or not */
+	{ DB_ALL_SLICES_NAME, "SELECT *, 1 AS chosen FROM slices", true },
 	/*
 	 * A row for the beginning (step 1) and the end (-1) of each run.  "known" is the time so
 	 * far in which the thread on every CPU with switches was known.  It needs all runs: a run
@@ -81,43 +87,39 @@ const struct db_view db_views[] = {
 	  " (SELECT count(DISTINCT cpu) FROM all_slices WHERE kind = 'run') AS cpus FROM ("
 	  "SELECT start AS time, 1 AS step, cpu, pid, tid, comm, duration FROM runs"
 	  " UNION ALL SELECT finish, -1, cpu, pid, tid, comm, duration FROM runs)"
-	  " WINDOW w AS (ORDER BY time ROWS UNBOUNDED PRECEDING))" },
-	{ "wakeup_latency",
-	  "SELECT woken, woken + latency AS ran, latency,"
-	  " cpu, pid, tid, comm, waker_tid, waker_comm FROM wakeups" },
-	{ "irq_duration",
-	  "SELECT start, duration, start + duration AS finish,"
-	  " cpu, number AS irq, name, result, tid AS interrupted_tid"
-	  " FROM slices WHERE kind = 'irq' AND whole" },
-	{ "softirq_duration",
-	  "SELECT start, duration, start + duration AS finish,"
-	  " cpu, number AS vec, name, tid AS interrupted_tid"
-	  " FROM slices WHERE kind = 'softirq' AND whole" },
-	{ "syscall_duration",
-	  "SELECT start, duration, start + duration AS finish,"
-	  " cpu, pid, tid, comm, number AS id, name, result"
-	  " FROM slices WHERE kind = 'syscall' AND whole" },
+	  " WINDOW w AS (ORDER BY time ROWS UNBOUNDED PRECEDING))", false },
 	/*
 	 * A thread off the CPU sleeps and then waits for a CPU, or only waits.  Without a known wake-up
 	 * an unknown part of the time was waiting.
 	 */
-	{ "thread_states",
+	{ DB_THREAD_STATES_NAME,
 	  "SELECT start, duration, tid, pid, comm, 'running' AS state, cpu, whole"
 	  " FROM slices WHERE kind = 'run' AND tid"
 	  " UNION ALL SELECT start, duration - coalesce(waited, 0), tid, pid, comm,"
 	  " state, NULL, whole AND waited IS NOT NULL FROM off_cpu WHERE state NOT LIKE 'R%'"
 	  " UNION ALL SELECT start + duration - coalesce(waited, duration),"
 	  " coalesce(waited, duration), tid, pid, comm, 'runnable', cpu, whole"
-	  " FROM off_cpu WHERE state LIKE 'R%' OR waited IS NOT NULL" },
-	{ "user_slices",
-	  "SELECT _time AS start, CASE type WHEN 'slice' THEN duration ELSE ("
-	  " SELECT CASE after.type WHEN 'end' THEN after._time - user_events._time END"
-	  " FROM user_events AS after WHERE after.writer = user_events.writer"
-	  " AND after.rowid > user_events.rowid AND (after.type = 'lost' OR"
-	  " (after.type IN ('begin', 'end') AND after.depth <= user_events.depth))"
-	  " ORDER BY after.rowid LIMIT 1) END AS duration,"
-	  " _pid AS pid, _tid AS tid, _comm AS comm, category, name, writer, depth,"
-	  " flow, args FROM user_events WHERE type IN ('begin', 'slice')" },
+	  " FROM off_cpu WHERE state LIKE 'R%' OR waited IS NOT NULL", true },
+	{ DB_USER_SLICES_NAME, "SELECT " USER_SLICES, true },
+	{ 0 }
+};
+
+/* Views of latencies have only whole slices: the duration of others is unknown */
+const struct db_excerpt db_excerpts[] = {
+	{ "run_slices", "slices", SLICE_RUN, false,
+	  "start, duration, start + duration AS finish, cpu, pid, tid, comm, prio,"
+	  " state AS end_state, waited, whole" },
+	{ "wakeup_latency", "wakeups", SLICE_WAKEUP, false,
+	  "woken, woken + latency AS ran, latency, cpu, pid, tid, comm, waker_tid, waker_comm" },
+	{ "irq_duration", "slices", SLICE_IRQ, true,
+	  "start, duration, start + duration AS finish, cpu, number AS irq, name, result,"
+	  " tid AS interrupted_tid" },
+	{ "softirq_duration", "slices", SLICE_SOFTIRQ, true,
+	  "start, duration, start + duration AS finish, cpu, number AS vec, name,"
+	  " tid AS interrupted_tid" },
+	{ "syscall_duration", "slices", SLICE_SYSCALL, true,
+	  "start, duration, start + duration AS finish, cpu, pid, tid, comm, number AS id, name,"
+	  " result" },
 	{ 0 }
 };
 
@@ -131,11 +133,28 @@ void db_create_tables(struct db *db, unsigned int parts)
 				table->behind);
 }
 
-void db_create_views(struct db *db)
+static void create_excerpt(struct db *db, const struct db_excerpt *excerpt)
 {
+	const char *kind = db_slice_kind(excerpt->kind);
+
+	if (kind)
+		db_runf(db, "CREATE VIEW %s AS SELECT %s FROM %s WHERE kind = %Q%s",
+			excerpt->name, excerpt->columns, excerpt->of, kind,
+			excerpt->whole ? " AND whole" : "");
+	else
+		db_runf(db, "CREATE VIEW %s AS SELECT %s FROM %s", excerpt->name,
+			excerpt->columns, excerpt->of);
+}
+
+void db_create_views(struct db *db, bool all)
+{
+	const struct db_excerpt *excerpt;
 	const struct db_view *view;
 
 	db_run(db, "CREATE INDEX user_events_writer ON user_events (writer)");
+	for (excerpt = db_excerpts; all && excerpt->name; excerpt++)
+		create_excerpt(db, excerpt);
 	for (view = db_views; view->name; view++)
-		db_runf(db, "CREATE VIEW %s AS %s", view->name, view->select);
+		if (all || !view->is_table)
+			db_runf(db, "CREATE VIEW %s AS %s", view->name, view->select);
 }

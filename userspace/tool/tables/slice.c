@@ -52,14 +52,21 @@ static void name_cell(struct db *db, const struct slice *slice,
 						      (uint32_t)slice->number));
 }
 
+/* Put the state in which the thread left the CPU into @value->text; false: not known */
+static bool get_state(const struct slice *slice, struct value *value)
+{
+	if (slice->has_result)
+		tb_task_state((uint64_t)slice->result, value->text, sizeof(value->text));
+	return slice->has_result;
+}
+
 static void state_cell(struct db *db, const struct slice *slice,
 		       const struct db_cell *cell)
 {
 	struct value value = { .kind = VALUE_TEXT };
 
-	if (!slice->has_result)
+	if (!get_state(slice, &value))
 		return;
-	tb_task_state((uint64_t)slice->result, value.text, sizeof(value.text));
 	value.data = value.text;
 	value.length = strlen(value.text);
 	cell_value(db, cell, &value);
@@ -164,6 +171,61 @@ void db_off_cell(struct db *db, const struct slice *slice, int column,
 		head_cell(db, slice, column, cell);
 	}
 }
+
+/* ---- states of threads ---- */
+
+bool db_has_state(const struct slice *slice, enum db_state state)
+{
+	struct value left = { .kind = VALUE_TEXT };
+	bool known, runnable;
+
+	if (slice->kind == SLICE_RUN)
+		return state == DB_RUNNING && slice->tid;
+	known = get_state(slice, &left);
+	runnable = known && left.text[0] == 'R';
+	return state == DB_SLEEPING ? known && !runnable :
+	       state == DB_RUNNABLE && (runnable || slice->has_waited);
+}
+
+/* Cut off the part of a slice off the CPU in which the thread was not in @state */
+static struct slice part_of(const struct slice *slice, enum db_state state)
+{
+	struct slice part = *slice;
+
+	if (slice->has_waited && state == DB_SLEEPING)
+		part.end -= slice->waited;
+	if (slice->has_waited && state == DB_RUNNABLE)
+		part.begin = slice->end - slice->waited;
+	return part;
+}
+
+void db_state_cell(struct db *db, const struct slice *slice, enum db_state state, int column,
+		   const struct db_cell *cell)
+{
+	/* columns of head_cell() */
+	static const int heads[] = { 0, 1, 4, 3, 5, 0, 2 };
+	struct slice part;
+
+	switch (column) {
+	case 5:
+		if (state == DB_SLEEPING)
+			state_cell(db, slice, cell);
+		else
+			cell_string(db, cell, state == DB_RUNNING ? "running" : "runnable");
+		break;
+	case 7:
+		cell_number(cell, slice->doubt == SLICE_WHOLE &&
+			    (state != DB_SLEEPING || slice->has_waited));
+		break;
+	default:
+		if (column == 6 && state == DB_SLEEPING)
+			break;
+		part = part_of(slice, state);
+		head_cell(db, &part, heads[column], cell);
+	}
+}
+
+/* ---- requests ---- */
 
 void db_request_cell(struct db *db, const struct request *request, int column,
 		     const struct db_cell *cell)

@@ -138,6 +138,8 @@ void cell_copy(struct db *db, const struct db_cell *cell, const char *text,
 void cell_copy_string(struct db *db, const struct db_cell *cell, const char *text);
 /* The contents of db->json as text; empties it */
 void cell_json(struct db *db, const struct db_cell *cell);
+/* A value of another statement */
+void cell_stored(const struct db_cell *cell, sqlite3_value *value);
 /* A value as INTEGER, REAL, TEXT or BLOB */
 void cell_value(struct db *db, const struct db_cell *cell,
 		const struct value *value);
@@ -148,12 +150,11 @@ enum { DB_TIME, DB_CPU, DB_PID, DB_TID, DB_COMM, DB_COMMON_COLUMNS };
 void db_common_cell(struct db *db, const struct tb_view *view, int column,
 		    const struct db_cell *cell);
 void db_common(struct db *db, sqlite3_stmt *statement, const struct tb_view *view);
-/* Hidden columns of tables of events, which only query has; no field has such a name */
+/* Hidden columns of events and intervals, which only query has; no field has such a name */
 #define DB_CGROUP_NAME "_cgroup"
 #define DB_CONTAINER_NAME "_container"
-/* The cgroup of an event's thread, or the container, at that time */
-void db_cgroup_cell(struct db *db, const struct tb_view *view, bool container,
-		    const struct db_cell *cell);
+/* The path of a cgroup, or the name of the container that it belongs to */
+void db_cgroup_cell(struct db *db, uint32_t cgroup, bool container, const struct db_cell *cell);
 
 /* Convert a time to the clock db->base; @ns is the monotonic time of @ticks */
 uint64_t db_ns(const struct db *db, uint64_t ticks, uint64_t ns);
@@ -172,13 +173,35 @@ struct db_table {
 	const char *columns, *behind;
 };
 
+/**
+ * struct db_view - a view
+ * @is_table: "tracebuf query" has a virtual table instead
+ */
 struct db_view {
 	const char *name, *select;
+	bool is_table;
 };
 
-/* Both end with a name that is NULL */
+/**
+ * struct db_excerpt - a view with rows of one kind of a table; "tracebuf query" has a virtual table
+ *	instead
+ * @of: the table, "slices" or "wakeups"
+ * @kind: the kind of its slices
+ * @whole: only slices that are whole
+ * @columns: a column each: the name in the table, NAME AS NEW_NAME, or START + DURATION AS NEW_NAME
+ *	for the end of the slice
+ */
+struct db_excerpt {
+	const char *name, *of;
+	enum slice_kind kind;
+	bool whole;
+	const char *columns;
+};
+
+/* All end with a name that is NULL */
 extern const struct db_table db_tables[];
 extern const struct db_view db_views[];
+extern const struct db_excerpt db_excerpts[];
 
 /* The table of all events: a view in a database, a virtual table in query */
 #define DB_EVENTS_NAME "events"
@@ -187,9 +210,14 @@ extern const struct db_view db_views[];
 /* A table that only query has (query/why.c) */
 #define DB_WHY_NAME "why"
 
-/* Create the tables of @parts; create all views */
+/* The view of slices of programs; its SELECT without the first word */
+#define DB_USER_SLICES_NAME "user_slices"
+extern const char db_user_slices[];
+
+/* Create the tables of @parts */
 void db_create_tables(struct db *db, unsigned int parts);
-void db_create_views(struct db *db);
+/* Create the views; @all: also those that are tables in "tracebuf query" */
+void db_create_views(struct db *db, bool all);
 
 /* ---- the recording ---- */
 
@@ -218,6 +246,16 @@ void db_off_cell(struct db *db, const struct slice *slice, int column,
 		 const struct db_cell *cell);
 void db_request_cell(struct db *db, const struct request *request, int column,
 		     const struct db_cell *cell);
+
+/* The states of a thread in a slice: in a run the first, off the CPU one or both of the others */
+enum db_state { DB_RUNNING, DB_SLEEPING, DB_RUNNABLE, DB_STATES };
+#define DB_THREAD_STATES_NAME "thread_states"
+#define DB_THREAD_STATES_COLUMNS "start INTEGER, duration INTEGER, tid INTEGER, pid INTEGER," \
+	" comm TEXT, state TEXT, cpu INTEGER, whole INTEGER"
+/* True if the thread was in @state in a part of the slice; a cell of that row */
+bool db_has_state(const struct slice *slice, enum db_state state);
+void db_state_cell(struct db *db, const struct slice *slice, enum db_state state, int column,
+		   const struct db_cell *cell);
 /* Insert into the tables */
 void db_slice(void *db, const struct slice *slice);
 void db_request(void *db, const struct request *request);
