@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "error_names.h"
 #include "requests.h"
 #include "sections.h"
 
@@ -101,21 +102,14 @@ static void section_handlers(struct report_builder *m, enum analysis_kind kind)
 
 /* ---- errors ---- */
 
-/* Names of errors, with those that the kernel uses inside: seen when a signal interrupts a call */
-static const char *error_name(int64_t code, char spare[24])
+/* The name of an error; its number in @spare if it has none */
+static const char *error_text(int64_t code, char spare[24])
 {
-	static const char *const inside[] = {
-		"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ENOIOCTLCMD",
-		"ERESTART_RESTARTBLOCK",
-	};
-	const char *name = strerrorname_np((int)code);
+	const char *name = error_name(code);
 
-	if (name)
-		return name;
-	if (code >= 512 && code <= 516)
-		return inside[code - 512];
-	snprintf(spare, 24, "%" PRId64, code);
-	return spare;
+	if (!name)
+		snprintf(spare, 24, "%" PRId64, code);
+	return name ? name : spare;
 }
 
 struct failure {
@@ -182,7 +176,7 @@ static void section_errors(struct report_builder *m)
 		report_signed(m->report, m->section, failures[i].call->number);
 		text(m, failures[i].call->name);
 		report_signed(m->report, m->section, failures[i].error->code);
-		text(m, error_name(failures[i].error->code, spare));
+		text(m, error_text(failures[i].error->code, spare));
 		number(m, failures[i].error->count);
 	}
 	free(failures);

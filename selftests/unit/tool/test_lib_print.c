@@ -180,8 +180,8 @@ static void system_calls(void)
 		{ 257, 0xffffff9c, 1 }, { 600, 2, 3 }, { -1, 0, 0 },
 	};
 	static const int64_t ends[][2] = {
-		{ 257, 3 }, { 0, -11 }, { 600, -4000 }, { 0, -5000 }, { 9, 0x7f1234567000 },
-		{ 9, -12 }, { 12, 0x55d0 },
+		{ 257, 3 }, { 0, -11 }, { 600, -4000 }, { 0, -5000 }, { 0, -514 },
+		{ 9, 0x7f1234567000 }, { 9, -12 }, { 12, 0x55d0 },
 	};
 	size_t i;
 
@@ -203,6 +203,7 @@ static void system_calls(void)
 	CHECK_HAS("exit: NR 257 openat = 3\n");
 	CHECK_HAS("exit: NR 0 read = -11 (EAGAIN)\n");
 	CHECK_HAS("exit: NR 0 read = -5000\n");
+	CHECK_HAS("exit: NR 0 read = -514 (ERESTARTNOHAND)\n");
 	CHECK_HAS("exit: NR 9 mmap = 0x7f1234567000\n");
 	CHECK_HAS("exit: NR 9 mmap = -12 (ENOMEM)\n");
 	CHECK_HAS("exit: NR 12 brk = 0x55d0\n");

@@ -165,6 +165,16 @@ answers "$(query --csv --no-header moves.tbuf "WITH s AS MATERIALIZED
 		grep -q 'indexes 1$'
 result $? "a join of slices of programs by container, with an index"
 
+answers "errno,2,ENOENT
+errno,512,ERESTARTSYS
+errno,516,ERESTART_RESTARTBLOCK
+signal,2,SIGINT
+signal,64,SIGRTMIN+32" user.tbuf "SELECT * FROM names WHERE kind IN ('errno', 'signal')
+	AND number IN (2, 64, 512, 516) AND name != 'ENONET'" &&
+	answers 0 user.tbuf "SELECT count(*) FROM names WHERE kind IN ('errno', 'signal')
+		AND (number < 1 OR name IS NULL OR name = '0')"
+result $? "names of errors, with those that only the kernel uses, and of signals"
+
 # ---- what options select ----
 
 # tables of events: the rows of a database that export makes with the same options

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "call.h"
+#include "analysis/error_names.h"
 #include "lib/bounded_text.h"
 
 #define ARGS_MAX 6
@@ -135,7 +136,7 @@ static void put_args(struct tb_text *text, const struct call *call, const struct
 static void put_result(struct tb_text *text, const char *name, int64_t result)
 {
 	static const char *const addresses[] = { "mmap", "brk", "mremap", "shmat" };
-	const char *error = result < 0 && result > -4096 ? strerrorname_np((int)-result) : NULL;
+	const char *error = result < 0 && result >= -ERROR_MAX ? error_name(-result) : NULL;
 	size_t i;
 
 	for (i = 0; result > 0 && name && i < sizeof(addresses) / sizeof(addresses[0]); i++)

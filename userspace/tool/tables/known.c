@@ -5,10 +5,11 @@
  */
 #include <stdlib.h>
 #include "tables.h"
+#include "analysis/error_names.h"
 #include "tool/choose/cgroup.h"
 
-/* Names of system calls, softirqs and interrupts are looked up for numbers below this */
-#define NAMES_MAX 4096u
+/* Names of all kinds are looked up for numbers below this */
+#define NAMES_MAX (ERROR_MAX + 1u)
 
 /* ---- the recording ---- */
 
@@ -103,25 +104,39 @@ static void write_accounting(struct db *db)
 	sqlite3_finalize(insert);
 }
 
+/* Kinds of names.  Those of errors and signals are not in the trace */
+static const struct {
+	const char *name;
+	uint32_t in_trace;
+} name_kinds[] = {
+	{ "syscall", TB_STRING_SYSCALL }, { "softirq", TB_STRING_SOFTIRQ },
+	{ "irq", TB_STRING_IRQ }, { "errno", 0 }, { "signal", 0 },
+};
+
+#define NR_NAME_KINDS (sizeof(name_kinds) / sizeof(name_kinds[0]))
+enum { NAMES_ERRNO = 3 };
+
+static const char *name_of(const struct db *db, size_t kind, uint32_t number, char spare[24])
+{
+	if (name_kinds[kind].in_trace)
+		return tb_trace_string(db->trace, name_kinds[kind].in_trace, number);
+	return kind == NAMES_ERRNO ? error_name(number) : tb_signal_name(number, spare);
+}
+
 static void write_names(struct db *db)
 {
-	static const struct { uint32_t kind; const char *name; } kinds[] = {
-		{ TB_STRING_SYSCALL, "syscall" },
-		{ TB_STRING_SOFTIRQ, "softirq" },
-		{ TB_STRING_IRQ, "irq" },
-	};
-	sqlite3_stmt *insert;
+	sqlite3_stmt *insert = db_inserter(db, "names");
 	const char *name;
 	uint32_t number;
+	char spare[24];
 	size_t i;
 
-	insert = db_inserter(db, "names");
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (i = 0; i < NR_NAME_KINDS; i++) {
 		for (number = 0; number < NAMES_MAX; number++) {
-			name = tb_trace_string(db->trace, kinds[i].kind, number);
+			name = name_of(db, i, number, spare);
 			if (!name)
 				continue;
-			cell_string(db, DB_AT(insert, 1), kinds[i].name);
+			cell_string(db, DB_AT(insert, 1), name_kinds[i].name);
 			db_number(insert, 2, number);
 			cell_string(db, DB_AT(insert, 3), name);
 			db_insert(db, insert);
