@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "cgroup_names.h"
 #include "sections.h"
 #include "lib/array.h"
 
@@ -19,14 +18,34 @@ struct groups {
 	size_t count, room;
 };
 
-/* The name of a task's container, else of its cgroup; NULL: not known */
-static const char *name_of(const struct report_builder *m, const struct analysis_task *task,
+const char *task_container(const struct report_builder *m, const struct analysis_task *task,
 			   char name[CGROUP_NAME_MAX])
 {
 	const char *container = cgroup_container(m->trace, task->cgroup, name);
 	const char *path = container ? NULL : cgroup_path(m->trace, task->cgroup);
 
 	return container ? container : path ? cgroup_name(path, name) : NULL;
+}
+
+static bool is_below_root(const struct report_builder *m, const struct analysis_task *task)
+{
+	const char *path = cgroup_path(m->trace, task->cgroup);
+
+	return path && strcmp(path, "/");
+}
+
+bool knows_containers(const struct report_builder *m)
+{
+	const struct analysis_task *task;
+	unsigned int i;
+
+	for (i = 0; (task = analysis_task(m->a, i)); i++)
+		if (is_below_root(m, task))
+			return true;
+	for (i = 0; (task = analysis_rest(m->a, i)); i++)
+		if (is_below_root(m, task))
+			return true;
+	return false;
 }
 
 /* A machine has some dozens of them: look from the start */
@@ -49,7 +68,7 @@ static uint64_t add_task(struct report_builder *m, struct groups *groups,
 			 const struct analysis_task *task)
 {
 	char buffer[CGROUP_NAME_MAX];
-	const char *name = analysis_ran(task) ? name_of(m, task, buffer) : NULL;
+	const char *name = analysis_ran(task) ? task_container(m, task, buffer) : NULL;
 	struct group *group = name ? group_of(groups, name) : NULL;
 
 	m->report->failed |= name && !group;

@@ -157,7 +157,18 @@ static const void **busiest(struct report_builder *m, size_t *count)
 	return list;
 }
 
-static void task_row(struct report_builder *m, const struct analysis_task *task)
+static void cell_container(struct report_builder *m, const struct analysis_task *task)
+{
+	char buffer[CGROUP_NAME_MAX];
+	const char *name = task_container(m, task, buffer);
+
+	if (name)
+		text(m, name);
+	else
+		report_unknown(m->report, m->section);
+}
+
+static void task_row(struct report_builder *m, const struct analysis_task *task, bool containers)
 {
 	const struct analysis_stat *wait = &task->wait;
 
@@ -168,6 +179,8 @@ static void task_row(struct report_builder *m, const struct analysis_task *task)
 	number(m, wait->count);
 	cell_mean(m, wait);
 	number_if(m, wait->count, wait->max);
+	if (containers)
+		cell_container(m, task);
 	number(m, task->preempted);
 	number(m, task->migrations);
 	number(m, wait->sum);
@@ -189,6 +202,7 @@ static void section_tasks(struct report_builder *m)
 		COLUMN_NUMBER("wakeups", "wakeups", REPORT_COUNT),
 		COLUMN_NUMBER("wait_mean", "mean wait", REPORT_NS),
 		COLUMN_NUMBER("wait_max", "max wait", REPORT_NS),
+	}, more[] = {
 		COLUMN_NUMBER("preempted", "preempted", REPORT_COUNT),
 		COLUMN_NUMBER("migrations", "migrations", REPORT_COUNT),
 		COLUMN_NUMBER("wait_total", "all waits", REPORT_NS),
@@ -197,13 +211,19 @@ static void section_tasks(struct report_builder *m)
 		COLUMN_NUMBER("runnable", "off, ready", REPORT_NS),
 		COLUMN_NUMBER("blocked", "off, D", REPORT_NS),
 		COLUMN_NUMBER("sleeping", "off, asleep", REPORT_NS),
+	}, container[] = {
+		COLUMN_TEXT("container", "container"),
 	};
 	const struct analysis_task *rest;
 	const void **tasks;
+	bool containers = knows_containers(m);
 	size_t count, all, i;
 
 	section(m, "tasks", "Tasks", REPORT_TABLE);
 	COLUMNS(m, list);
+	if (containers)
+		COLUMNS(m, container);
+	COLUMNS(m, more);
 	if (!needs(m, "CPU time of tasks", ANALYSIS_SWITCH, ANALYSIS_NEEDS))
 		return;
 	if (analysis_lacks(m->a, ANALYSIS_WAKING) && analysis_lacks(m->a, ANALYSIS_WAKEUP))
@@ -218,7 +238,7 @@ static void section_tasks(struct report_builder *m)
 	all = rows_of(m, all, "tasks");
 	count = count < all ? count : all;
 	for (i = 0; i < count; i++)
-		task_row(m, tasks[i]);
+		task_row(m, tasks[i], containers);
 	free(tasks);
 }
 

@@ -5,6 +5,7 @@
 #ifndef TRACEBUF_SECTIONS_H
 #define TRACEBUF_SECTIONS_H
 
+#include "cgroup_names.h"
 #include "report.h"
 
 /* A report in progress, and its current section */
@@ -78,6 +79,11 @@ void section_findings(struct report_builder *m, const struct report_shell *shell
 void sections_cpu(struct report_builder *m);
 void sections_queue(struct report_builder *m);
 /* report_containers.c */
+/* The name of a task's container, else of its cgroup, which may be @name; NULL: not known */
+const char *task_container(const struct report_builder *m, const struct analysis_task *task,
+			   char name[CGROUP_NAME_MAX]);
+/* True if the path of any task's cgroup is known, and not "/" */
+bool knows_containers(const struct report_builder *m);
 void section_containers(struct report_builder *m);
 /* report_waits.c */
 void sections_latency(struct report_builder *m);

@@ -580,6 +580,32 @@ says()
 	says 'CPU 0 was idle meanwhile' said
 result $? "report and why say that a CPU is idle because of a quota"
 
+# ---- containers of tasks ----
+
+# containers FILE TASK...: the column of these tasks in the section "tasks", a line each
+containers()
+{
+	"$TRACEBUF" report --section tasks --json "$1" | python3 -c '
+import json, sys
+tasks = json.load(sys.stdin)["sections"][0]
+ids = [column["id"] for column in tasks["columns"]]
+for row in tasks["rows"]:
+    row = dict(zip(ids, row))
+    if str(row["tid"]) in sys.argv[1:]:
+        print(row["tid"], row.get("container", "no column"))' "$@" | sort -u
+}
+
+# threads 1000 and 300 (at last) are of a service, 1001 of a container, 1002 of an unknown cgroup
+"$REPORT_TRACE" ended few.tbuf 30 && "$REPORT_TRACE" moves moves.tbuf &&
+	[ "$(containers few.tbuf 1000 1001 1002 | tr '\n' ' ')" = \
+		'1000 one 1001 0123456789ab 1002 None ' ] &&
+	[ "$(containers moves.tbuf 300)" = '300 one' ] &&
+	[ "$(containers quota.tbuf 300)" = '300 till' ] &&
+	"$TRACEBUF" report --section tasks moves.tbuf >said && says ' max wait container ' said &&
+	"$TRACEBUF" report --section tasks half.tbuf >said && ! grep -q container said &&
+	[ "$(containers half.tbuf 100)" = '100 no column' ]
+result $? "tasks have their container, if the recording knows one"
+
 # ---- what is missing ----
 
 "$TRACEBUF" report gap.tbuf >said &&
