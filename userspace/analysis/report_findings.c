@@ -335,7 +335,8 @@ static void find_requests(struct findings *findings)
 		finding = add(findings, block->stat.max);
 		if (!finding)
 			return;
-		TEXT(finding->text, "Of %" PRIu64 " requests (%c) to disk %s one in a hundred took %s or more, the longest %s, the mean %s.",
+		TEXT(finding->text, "Of %" PRIu64 " requests (%c) to disk %s one in a hundred took "
+		     "%s or more, the longest %s, the mean %s.",
 		     block->stat.count, block->op, disk_text(findings->m->trace, block->dev, disk),
 		     time_text(p99, high), time_text(block->stat.max, most),
 		     time_text(block->stat.sum / block->stat.count, mean));

@@ -53,8 +53,8 @@ bool requests_wants(const struct tb_format *format);
 /* Take the next event or loss; @ns: its time.  0, -ENOMEM */
 int requests_take(struct requests *requests, const struct tb_view *view, uint64_t ns);
 
-/* If the last event that requests_take() got completes a request, or a part of one: when the request
- * was inserted or issued; 0: not known, or no such event */
+/* If the last event that requests_take() got completes a request, or a part of one: when the
+ * request was inserted or issued; 0: not known, or no such event */
 uint64_t requests_made(const struct requests *requests);
 
 /* End the trace: call @each for requests that are not done */

@@ -332,7 +332,7 @@ class Judge:
         for kind, begin, end, cpu, tid, _, is_whole in self.slices():
             # an uncertain run ends at an unknown time, but not later than our analysis says
             if kind == "run" and not is_whole and end > begin:
-                # a gap after a block whose counts were not complete may begin before its last events
+                # if the counts of a block were not complete, the gap may begin in the block
                 drawn_end = longest[cpu, tid, begin]
                 check(drawn_end <= end or self.has_event(cpu, tid, drawn_end),
                       f"thread {tid} on CPU {cpu} from {begin} is drawn until "

@@ -276,8 +276,8 @@ END
 job()
 {
 	holds_of "--comm flock job.tbuf" 'sums(why["tree"])' \
-		'of("blocked in flock", "of jobs", "woken flock", "blocked in wait4", "object", "woken job",
-		    "waits", "runs burst") > 0.3e9' \
+		'of("blocked in flock", "of jobs", "woken flock", "blocked in wait4", "object",
+		    "woken job", "waits", "runs burst") > 0.3e9' \
 		'of("blocked in flock", "of jobs", "woken flock") > 0.9 * of("blocked in flock")' \
 		'["of process %d" % tid for tid in wakers(why["tree"], "blocked in wait4")] ==
 		 texts(why["tree"], "blocked in wait4")'

@@ -30,8 +30,8 @@ static void add(struct disks *disks, uint32_t number, const char *name)
 
 	for (i = 0; i < disks->count && disks->list[i].string.key != number; i++)
 		;
-	if (i == DISKS_MAX ||
-	    (i == disks->count && tb_array_grow(&disks->list, &disks->room, i, sizeof(*disks->list))))
+	if (i == DISKS_MAX || (i == disks->count && tb_array_grow(&disks->list, &disks->room, i,
+								  sizeof(*disks->list))))
 		return;
 	disks->count += i == disks->count;
 	disks->list[i] = (struct disk){ .string = { TB_STRING_DISK, number } };

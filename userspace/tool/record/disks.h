@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of disks: events of requests have only the numbers of devices.  If a recording may have such
- * events, read the names when it begins and when a file ends, and write them behind the blocks
- * (TB_STRING_DISK in notes).
+ * Names of disks: events of requests have only the numbers of devices.  If a recording may have
+ * such events, read the names when it begins and when a file ends, and write them behind the
+ * blocks (TB_STRING_DISK in notes).
  */
 #ifndef TRACEBUF_DISKS_H
 #define TRACEBUF_DISKS_H

@@ -467,14 +467,19 @@ int selection_found(const struct selection *selection, struct tb_trace *trace, c
 	if (selection->lack[0])
 		return complain("%s: %s", file, selection->lack);
 	if (selection->tids.count)
-		snprintf(thread, sizeof(thread), " of thread%s %s ('tracebuf query FILE \"SELECT tid, comm FROM threads\"' lists them)", plural(selection->tids.count),
+		snprintf(thread, sizeof(thread),
+			 " of thread%s %s ('tracebuf query FILE "
+			 "\"SELECT tid, comm FROM threads\"' lists them)",
+			 plural(selection->tids.count),
 			 number_list_text(&selection->tids, numbers, sizeof(numbers)));
 	else if (selection->pids.count)
 		snprintf(thread, sizeof(thread), " of process%s %s",
 			 selection->pids.count == 1 ? "" : "es",
 			 number_list_text(&selection->pids, numbers, sizeof(numbers)));
 	else if (selection->comm)
-		snprintf(thread, sizeof(thread), " of a thread named '%s' ('tracebuf query FILE \"SELECT DISTINCT comm FROM threads\"' shows the names)",
+		snprintf(thread, sizeof(thread),
+			 " of a thread named '%s' ('tracebuf query FILE "
+			 "\"SELECT DISTINCT comm FROM threads\"' shows the names)",
 			 selection->comm);
 	else if (selection->cgroup)
 		snprintf(thread, sizeof(thread), " of a thread in a cgroup '%s' ('tracebuf query FILE \"SELECT DISTINCT cgroup FROM threads\"' shows those it knows)",
