@@ -15,6 +15,7 @@ is 1 if there is one.
 """
 import errno
 import json
+import re
 import sys
 from collections import defaultdict
 
@@ -291,9 +292,12 @@ class Compare:
         if not self.needs("block", "block:block_rq_issue", "block:block_rq_complete"):
             return
         rows, values = [], []
+        # the events do not have the names of disks
+        named = {re.sub(r".* \((.*)\)$", r"\1", row[0]): row[0]
+                 for row in self.sections["block"]["rows"]}
         for (dev, op), (stat, size, failed) in self.c.blocks.items():
             device = f"{dev >> 20}:{dev & 0xfffff}"
-            rows.append([device, op, size, failed] + stat.cells())
+            rows.append([named.get(device, device), op, size, failed] + stat.cells())
             values += stat.values
         self.rows("block", rows, order=False)
         self.histogram("block-histogram", values)

@@ -174,7 +174,10 @@ disk()
 
 disk_asked()
 {
-	ask disk 'any(r["device"] == "'"$(cat number)"'" and r["op"] == "write" and r["count"] == 64 and
+	# the recorder found the name of the disk
+	ask disk 'any(r["device"].startswith("loop") and
+		      r["device"].endswith(" ('"$(cat number)"')") and
+		      r["op"] == "write" and r["count"] == 64 and
 		      r["bytes"] == 64 * 65536 and not r["failed"] for r in section("block"))' \
 	    'sum(r["count"] for r in section("block-histogram")) ==
 		  sum(r["count"] for r in section("block"))'

@@ -279,8 +279,8 @@ job()
 		'of("blocked in flock", "of jobs", "woken flock", "blocked in wait4", "object",
 		    "woken job", "waits", "runs burst") > 0.3e9' \
 		'of("blocked in flock", "of jobs", "woken flock") > 0.9 * of("blocked in flock")' \
-		'["of process %d" % tid for tid in wakers(why["tree"], "blocked in wait4")] ==
-		 texts(why["tree"], "blocked in wait4")'
+		'(texts(why["tree"], "blocked in wait4") ==
+		    ["of process %d" % tid for tid in wakers(why["tree"], "blocked in wait4")])'
 }
 
 # A program writes a file to a disk, and waits until it is there.
