@@ -165,7 +165,7 @@ static uint32_t process_name(struct files *files, int64_t id, bool group)
 	return name_number(files, text);
 }
 
-/* The name of what the call of @thread uses, from its arguments; 0: not known */
+/* Name the futex, process, semaphores or queue in the arguments of a call; 0: it has none */
 static uint32_t name_of_arguments(struct files *files, const struct thread *thread)
 {
 	int64_t id = (int32_t)thread->args[0];

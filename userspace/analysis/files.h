@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of what system calls wait for: open files by their numbers, from the system calls that
- * open, copy and close files, and from what the recorder found open at the start; futexes,
- * processes, semaphores and message queues from the arguments.
+ * Names of files, futexes, processes, semaphore sets and message queues that system calls use.
+ *
+ * A call has the number of a file.  The name comes from the call that opened or copied the file, or
+ * from the list of open files that the recorder wrote at the start.  The arguments name the rest.
  *
  * A file that was opened during the recording has the name that the program used, one from before
  * the recording the name that /proc showed.  The files of a child process are those of its parent.

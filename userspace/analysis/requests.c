@@ -36,14 +36,23 @@ struct place {
 	uint32_t device;
 };
 
-/* A request in a queue since @ns, unless @requeued; @made: when it was inserted or issued first */
+/*
+ * A request in a queue.
+ * @ns: when it was inserted last; not valid if @requeued
+ * @made: when it was inserted or issued for the first time
+ * @requeued: it was requeued, and not inserted since
+ */
 struct waiting {
 	struct place place;
 	uint64_t ns, made, losses;
 	bool requeued;
 };
 
-/* A request that was issued; @place, @left: the part that is not complete; @made: as above */
+/*
+ * A request that was issued.
+ * @place, @left: where the part begins that is not complete, and its sectors
+ * @made: when it was inserted or issued for the first time
+ */
 struct pending {
 	struct place place;
 	struct request request;
@@ -263,7 +272,7 @@ static int insert(struct requests *requests, const struct place *place, uint64_t
 	return 0;
 }
 
-/* The request at @place is issued again later */
+/* Keep a request that the kernel will issue again, with the time of its first beginning */
 static int requeue(struct requests *requests, const struct place *place, struct pending *pending)
 {
 	struct waiting *waiting = wait_at(requests, place);

@@ -249,7 +249,7 @@ static const struct why_call *call_at(const struct why_line *line, uint64_t ns)
 	return i < line->calls.count && call[i].begin <= ns ? &call[i] : NULL;
 }
 
-/* Calls that end at a time which the thread gives, with this result, or with any */
+/* Calls that take a timeout, and what they return if it is over; nanosleep() may return anything */
 static const struct timed_call {
 	const char *name;
 	bool sleeps;			/* the thread waits for nothing else */

@@ -22,7 +22,8 @@ KINDS = ("switch", "wake", "irq", "softirq", "call")
 MORE = KINDS + ("request",)
 GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
          "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call",
-         "insert": "request", "issue": "request", "requeue": "request", "done": "request"}
+         "insert": "request", "merge": "request", "issue": "request", "requeue": "request",
+         "half": "request", "done": "request"}
 SNAPSHOT, OPEN = 1, 2           # TB_TOTALS_*
 PART_END = 1                    # TB_PART_*
 HARDIRQ = 0x200                 # TB_CONTEXT_HARDIRQ
@@ -142,6 +143,12 @@ class History:
 
     def request(self, cpu):
         """Begin a request to a disk, or go on with one."""
+        if self.inserted and self.random.random() < 0.2:
+            # it becomes a part of another one, and a new one is at its place
+            *request, _ = self.inserted.pop(0)
+            self.event(cpu, "merge", *request)
+            self.requests.append((*request, self.event(cpu, "issue", *request)))
+            return
         if self.inserted and self.random.random() < 0.6:
             *request, begun = self.inserted.pop(0)
             self.event(cpu, "issue", *request)
@@ -176,7 +183,12 @@ class History:
             self.sector += 8
             request = (self.random.randint(1, 2), self.random.randint(0, 1), self.sector)
             made = None
-        self.event(cpu, "done", *request).made = made
+        if made and request[2] % 8 == 0 and self.random.random() < 0.3:
+            # only its first half; the request goes on with the rest
+            self.event(cpu, "half", *request).made = made
+            self.requests.append((*request[:2], request[2] + 4, made))
+        else:
+            self.event(cpu, "done", *request).made = made
         if self.random.random() < 0.7:
             self.wake(cpu)
 

@@ -17,8 +17,9 @@
  *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
  *   enter CPU TIME TID NUMBER, exit CPU TIME TID NUMBER RESULT   a system call
- *   insert CPU TIME TID MINOR KIND SECTOR, issue ..., requeue ..., done ...   a request to the disk
- *                                8:MINOR; KIND 0: R, 1: WS
+ *   insert CPU TIME TID MINOR KIND SECTOR, merge ..., issue ..., requeue ..., half ..., done ...
+ *                                a request to the disk 8:MINOR; KIND 0: R, 1: WS; half: its first
+ *                                4 of 8 sectors are complete
  *   select TIME NAMES            from TIME on record these of switch wake irq softirq call request,
  *                                joined by commas
  *   dropped CPU LOST FIRST LAST  after the last block
@@ -30,7 +31,8 @@
 
 enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86,
        EV_IRQ_EXIT = 88, EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94, EV_INSERT = 96,
-       EV_ISSUE = 98, EV_REQUEUE = 100 };
+       EV_ISSUE = 98, EV_REQUEUE = 100,
+       EV_MERGE = 102 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
@@ -108,6 +110,7 @@ static void describe(void)
 	fx_describe(&fx, EV_INSERT, 0, "block", "block_rq_insert", block, 4);
 	fx_describe(&fx, EV_ISSUE, 0, "block", "block_rq_issue", block, 4);
 	fx_describe(&fx, EV_REQUEUE, 0, "block", "block_rq_requeue", block, 4);
+	fx_describe(&fx, EV_MERGE, 0, "block", "block_rq_merge", block, 4);
 }
 
 static const char *name_of(uint32_t tid, char *name)
@@ -216,10 +219,10 @@ static void leave(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t 
 }
 
 static void request(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
-		    const uint64_t *more)
+		    const uint64_t *more, uint32_t sectors)
 {
 	struct block block = {
-		.dev = 8 << 20 | (uint32_t)more[0], .nr_sector = 8, .sector = more[2],
+		.dev = 8 << 20 | (uint32_t)more[0], .nr_sector = sectors, .sector = more[2],
 	};
 
 	strcpy(block.rwbs, more[1] ? "WS" : "R");
@@ -262,6 +265,7 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = EV_INSERT;
 		ids[count++] = EV_ISSUE;
 		ids[count++] = EV_REQUEUE;
+		ids[count++] = EV_MERGE;
 	}
 	if (strstr(names, "call")) {
 		ids[count++] = FX_SYS_ENTER;
@@ -300,13 +304,17 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 	else if (!strcmp(order, "exit"))
 		leave(cpu, time, tid, more);
 	else if (!strcmp(order, "insert"))
-		request(cpu, time, tid, EV_INSERT, more);
+		request(cpu, time, tid, EV_INSERT, more, 8);
+	else if (!strcmp(order, "merge"))
+		request(cpu, time, tid, EV_MERGE, more, 8);
 	else if (!strcmp(order, "issue"))
-		request(cpu, time, tid, EV_ISSUE, more);
+		request(cpu, time, tid, EV_ISSUE, more, 8);
 	else if (!strcmp(order, "requeue"))
-		request(cpu, time, tid, EV_REQUEUE, more);
+		request(cpu, time, tid, EV_REQUEUE, more, 8);
+	else if (!strcmp(order, "half"))
+		request(cpu, time, tid, EV_DONE, more, 4);
 	else if (!strcmp(order, "done"))
-		request(cpu, time, tid, EV_DONE, more);
+		request(cpu, time, tid, EV_DONE, more, 8);
 	else
 		return false;
 	return true;

@@ -112,7 +112,7 @@ class Truth:
         for event in reversed(self.events[waking.cpu]):
             if event.time > waking.time or irq[0] == "unknown":
                 continue
-            if event.kind == "done":
+            if event.kind in ("half", "done"):
                 if time is None or self.made and event.made and event.made.time > time:
                     break
                 return "request", f"8:{event.args[0]}", ("R", "WS")[event.args[1]]

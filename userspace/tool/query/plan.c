@@ -296,7 +296,6 @@ static bool uses_thread_names(const struct query_table *table, uint64_t columns)
 		[QUERY_REQUESTS] = 1 << 4 | 1 << 6,
 		[QUERY_USER_SLICES] = 0,
 	};
-
 	int i;
 
 	if (columns & (query_column_bit(table->cgroup) | query_column_bit(table->cgroup + 1)))
