@@ -632,9 +632,12 @@ result $? "the findings say what is missing and what was not examined"
 	says 'New: t200 uses 40 % of a CPU.' said
 result $? "diff of a part that only one trace has"
 
-"$TRACEBUF" diff cut.tbuf half.tbuf >said 2>errors
-[ $? = 1 ] && says 'CPU time by task' said
-result $? "diff of a damaged trace"
+# the first element of a block of CPU 0
+cp half.tbuf damaged.tbuf && printf xxxx |
+	dd of=damaged.tbuf bs=1 seek=16448 conv=notrunc 2>errors
+"$TRACEBUF" diff damaged.tbuf damaged.tbuf >said 2>errors
+[ $? = 1 ] && grep -q 'damaged.tbuf: at byte 16448' errors && says 'CPU time by task' said
+result $? "diff of damaged traces"
 
 # ---- JSON ----
 
