@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error_names.h"
 #include "requests.h"
 #include "sections.h"
 
@@ -105,7 +104,7 @@ static void section_handlers(struct report_builder *m, enum analysis_kind kind)
 /* The name of an error; its number in @spare if it has none */
 static const char *error_text(int64_t code, char spare[24])
 {
-	const char *name = error_name(code);
+	const char *name = tb_error_name(code);
 
 	if (!name)
 		snprintf(spare, 24, "%" PRId64, code);

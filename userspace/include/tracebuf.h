@@ -313,6 +313,9 @@ const struct tb_clock_sync *tb_trace_syncs(const struct tb_trace *trace,
  * TB_SHOW_SYSCALL, TB_SHOW_SOFTIRQ: as a number that tb_trace_string() has a name for
  * TB_SHOW_SIGNAL: as a number that tb_signal_name() has a name for
  * TB_SHOW_SIGNAL_CODE: as a number that tb_signal_code_name() has a name for
+ * TB_SHOW_RESULT: as a number; if it is negative, tb_error_name() may have a name for its absolute
+ *	value
+ * TB_SHOW_FUNCTION: as a number, an address that tb_trace_symbol() may have a name for
  */
 enum tb_show {
 	TB_SHOW_SIGNED = 0,
@@ -327,6 +330,8 @@ enum tb_show {
 	TB_SHOW_SOFTIRQ,
 	TB_SHOW_SIGNAL,
 	TB_SHOW_SIGNAL_CODE,
+	TB_SHOW_RESULT,
+	TB_SHOW_FUNCTION,
 };
 
 /**
@@ -971,6 +976,13 @@ const char *tb_softirq_name(uint64_t vector);
 /** tb_signal_name - "SIGCHLD", or "SIGRTMIN+2" with the kernel's SIGRTMIN, 32; NULL if unknown
  * @spare: room for a name that the function makes */
 const char *tb_signal_name(int64_t number, char spare[24]);
+
+/** tb_error_name - "ENOENT" for 2, and those that only the kernel uses, "ERESTARTSYS" for 512; NULL
+ *  if unknown */
+const char *tb_error_name(int64_t number);
+
+/* The highest number of an error */
+#define TB_ERROR_MAX 4095
 
 /** tb_signal_code_name - "SI_USER", "CLD_EXITED", ... of @code, the si_code in @view, whose field
  *  "sig" is the signal; NULL if unknown */

@@ -243,8 +243,6 @@ class Check:
             for row, item in zip(rows, items):
                 fields = dict(zip(names, row[6:-1]))
                 for name, value in item["fields"].items():
-                    if name.endswith("_name") and name[:-5] in item["fields"]:
-                        continue
                     if isinstance(value, list):
                         value = "[" + ",".join(str(part) for part in value) + "]"
                     have = fields.pop(name)
@@ -309,9 +307,10 @@ class Check:
     def sqlite_row(row, item, where):
         expect([row["_time"], row["_cpu"], row["_pid"], row["_tid"], row["_comm"]],
                [item["time"], item["cpu"], item["pid"], item["tid"], item["comm"]], where)
+        names = {name for name in row.keys() if name.endswith("_name") and name[:-5] in row.keys()}
+        expect({name for name in names if row[name] is not None} - set(item["fields"]), set(),
+               where)
         for name, value in item["fields"].items():
-            if name.endswith("_name") and name[:-5] in item["fields"]:
-                continue
             have = row[name]
             if isinstance(have, int) and not isinstance(value, list):
                 value = int(value, 0) if isinstance(value, str) else value

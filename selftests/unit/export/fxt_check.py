@@ -13,7 +13,7 @@ track, idle threads are marked, and each CPU switches away from the thread it sw
 import re
 import struct
 import sys
-from print_lines import Printed, Wrong, check, equal, fields_of
+from print_lines import Printed, Wrong, check, equal, fields_of, is_name, names_fit
 
 EVENTS = ("instant", "counter", "begin", "end", "complete", "async begin", "async instant",
           "async end", "flow begin", "flow step", "flow end")
@@ -381,9 +381,9 @@ def same(reader, name, fields, event):
     if name in ("cpu_idle", "cpu_frequency"):
         names = ("state", "cpu_id")
     else:
-        names = tuple(fields)
+        names = tuple(key for key in fields if not is_name(key, fields))
     values = fields_of(text, names)
-    return values is not None and all(equal(fields[key], value)
+    return values is not None and names_fit(fields, values) and all(equal(fields[key], value)
                                       for key, value in values.items())
 
 

@@ -12,7 +12,7 @@ that is open where events are missing.
 import re
 import sys
 import pf_wire
-from print_lines import Printed, Wrong, check, equal, fields_of
+from print_lines import Printed, Wrong, check, equal, fields_of, names_fit
 
 STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 16: "X", 32: "Z", 64: "P", 128: "I", 256: "R+"}
 LOST_TID = 1 << 30
@@ -88,7 +88,7 @@ def same(name, fields, event, left_out):
     names = [one for one in names if one in fields or f"{name}.{one}" in left_out or
              one == "tid"]
     values = fields_of(event.text, names)
-    if values is None:
+    if values is None or not names_fit(fields, values):
         return False
     for one, value in values.items():
         if one not in fields:

@@ -50,6 +50,17 @@ def fields_of(text, names):
     return dict(zip(names, found.groups())) if found else None
 
 
+def is_name(key, fields):
+    """Is the field @key the name of the number in another field?"""
+    return key.endswith("_name") and key[:-5] in fields
+
+
+def names_fit(fields, values):
+    """Are the names of numbers those that print shows: "value(name)"?"""
+    return all(values[key[:-5]].endswith(f"({name})") for key, name in fields.items()
+               if is_name(key, fields) and key[:-5] in values)
+
+
 class Event:
     """An event as print shows it; add() takes the lines after it, which begin with a tab."""
 

@@ -505,7 +505,8 @@ static void describe_extras(struct fx *fx)
 	};
 	static const struct fx_field timer[] = {
 		{ "hrtimer", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
-		{ "was_armed", "u32", 8, 4, 0, 0, 0, 0 },
+		{ "function", "void *", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "was_armed", "u32", 16, 4, 0, 0, 0, 0 },
 	};
 	static const struct fx_field freed[] = {
 		{ "skbaddr", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
@@ -526,7 +527,7 @@ static void describe_extras(struct fx *fx)
 	fx_describe(fx, EV_INSERT, 0, "block", "block_rq_insert", issue, 5);
 	fx_describe(fx, EV_REQUEUE, 0, "block", "block_rq_requeue", complete, 3);
 	fx_describe(fx, EV_WIDE, 0, "test", "wide", wide, 18);
-	fx_describe(fx, EV_HRTIMER, 0, "timer", "hrtimer_start", timer, 2);
+	fx_describe(fx, EV_HRTIMER, 0, "timer", "hrtimer_start", timer, 3);
 	fx_describe(fx, EV_FREED, 0, "skb", "kfree_skb", freed, 4);
 }
 
@@ -550,7 +551,9 @@ static void make_extras(struct fx *fx)
 		{ 0xffffffff81000000, 0x100 }, "schedule",
 	};
 	struct fx_switch wide = fx_switch("server", 100, 1, "worker", 101);
-	struct { uint64_t timer; uint32_t armed, hole; } timer = { 0xffff888000001000, 1, 0 };
+	struct { uint64_t timer, function; uint32_t armed, hole; } timer = {
+		0xffff888000001000, 0xffffffff81000000, 1, 0,
+	};
 	struct { uint64_t skb, location; uint16_t protocol; int32_t reason; } freed = {
 		0xffff888000002000, 0xffffffff81000010, 0x800, 7,
 	};

@@ -343,8 +343,8 @@ same requests requests.want "requests to a device: in parallel, in two parts, wi
 protoc --decode_raw <e.pf | flat >raw
 events e.pf >e.events
 {
-	# hrtimer_start keeps was_armed, for which Perfetto's own message has no field
-	grep -q ' hrtimer_start hrtimer:18446612682070036480 was_armed:1' e.events &&
+	# Perfetto's own hrtimer_start has no was_armed, and no name of the function
+	grep -q ' hrtimer_start hrtimer:18446612682070036480 function:18446744071578845184 function_name:"schedule" was_armed:1' e.events &&
 	# ftrace_event: kfree_skb=367: location=1 protocol=2 skbaddr=3; its reason has no place
 	grep -q '367{ 1:18446744071578845200 2:2048 3:18446612682070040576 }' raw &&
 	grep -q '^1 events kfree_skb: Perfetto has no place for reason$' said &&

@@ -84,8 +84,11 @@ result $? "waits for fences without an end in the trace are not drawn as open"
 if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; then
 	check big.tbuf
 	result $? "20000 events are the same in all formats"
+	"$TEST_EXPORT" extras extras.tbuf && check extras.tbuf
+	result $? "stacks, counters and functions are the same in all formats"
 else
 	skip "20000 events are the same in all formats" "no test_export"
+	skip "stacks, counters and functions are the same in all formats" "no test_export"
 fi
 
 # ---- choosing ----

@@ -64,7 +64,7 @@ END
 
 has t.lines "slices, counters and instants" <<'END'
 1002000605 begin 100/101 raw_syscalls:sys_epoll_wait on_cpu=1 id=232 args=5
-1002008015 end 100/101 raw_syscalls:sys_epoll_wait on_cpu=1 id=232 ret=-4
+1002008015 end 100/101 raw_syscalls:sys_epoll_wait on_cpu=1 id=232 ret=-4 ret_name=EINTR
 1002002600 begin 2147483648/2147483649 irq:IRQ (eth0!) on_cpu=0 current_tid=100 irq=11 name=eth0!
 1002008030 begin 2147483648/2147483650 irq:IRQ (eth0) on_cpu=1 current_tid=101 irq=11 name=eth0
 1002008045 end 2147483648/2147483650 irq:IRQ (eth0) on_cpu=1 current_tid=101 irq=11 ret=1
@@ -99,7 +99,7 @@ result $? "the first words"
 	mv checked b.lines
 result $? "ends without beginnings and beginnings without ends are exported"
 has b.lines "no event is invented, and open slices end" <<'END'
-1002000600 instant 100/100 raw_syscalls:sys_exit on_cpu=0 id=1 ret=-11
+1002000600 instant 100/100 raw_syscalls:sys_exit on_cpu=0 id=1 ret=-11 ret_name=EAGAIN
 1002000620 end 100/100 raw_syscalls:sys_write
 1002000630 instant 2147483648/2147483649 irq:softirq_exit on_cpu=0 current_tid=100 vec=5
 1002000700 switch cpu 0 100 -> 101 state 3 incoming_weight=120 outgoing_weight=120 prev_state=S

@@ -80,7 +80,7 @@ done
 same user.tbuf
 result $? "records of programs: the same answers as from the database"
 query --csv kernel.tbuf "SELECT * FROM sys_enter LIMIT 1" &&
-	[ "$(head -n 1 out)" = _time,_cpu,_pid,_tid,_comm,_context,id,args ] &&
+	[ "$(head -n 1 out)" = _time,_cpu,_pid,_tid,_comm,_context,id,id_name,args ] &&
 	answers "sys_enter,raw_syscalls,sys_enter,6" kernel.tbuf \
 		"SELECT * FROM event_types WHERE event = 'sys_enter'"
 result $? "wide and compact events are in one table, with the columns of the wide form"
@@ -101,8 +101,15 @@ if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; th
 	big=big.tbuf
 	same big.tbuf
 	result $? "20000 events: the same answers as from the database"
+	"$TEST_EXPORT" extras extras.tbuf &&
+		answers schedule,schedule+0x10 extras.tbuf \
+			"SELECT function_name, location_name FROM hrtimer_start, kfree_skb" &&
+		answers epoll_wait,-4,EINTR kernel.tbuf \
+			"SELECT id_name, ret, ret_name FROM sys_exit WHERE ret_name IS NOT NULL"
+	result $? "numbers have names: of functions, system calls and errors"
 else
 	skip "20000 events: the same answers as the database has" "no test_export"
+	skip "numbers have names: of functions, system calls and errors" "no test_export"
 fi
 
 # ---- cgroups ----

@@ -82,6 +82,9 @@ static uint8_t field_show(const struct tb_format *format,
 		return TB_SHOW_SYSCALL;
 	if (!strcmp(field->name, "vec") && starts_with(format->name, "softirq_"))
 		return TB_SHOW_SOFTIRQ;
+	if (field->width == sizeof(uint64_t) && !(field->flags & TB_FIELD_SIGNED) &&
+	    is_function_field(format->print, field->name))
+		return TB_SHOW_FUNCTION;
 	if (field->flags & TB_FIELD_HEX || strchr(field->type, '*'))
 		return TB_SHOW_HEX;
 	if (field->flags & TB_FIELD_SIGNED && !strcmp(format->system, "signal")) {
@@ -90,10 +93,11 @@ static uint8_t field_show(const struct tb_format *format,
 		if (!strcmp(field->name, "code"))
 			return TB_SHOW_SIGNAL_CODE;
 	}
-	if (field->flags & TB_FIELD_SIGNED)
-		return TB_SHOW_SIGNED;
-	return field->width == sizeof(uint64_t) && is_function_field(format->print, field->name) ?
-	       TB_SHOW_HEX : TB_SHOW_UNSIGNED;
+	if (!(field->flags & TB_FIELD_SIGNED))
+		return TB_SHOW_UNSIGNED;
+	return !strcmp(field->name, "ret") && (!strcmp(format->system, "raw_syscalls") ||
+					       !strcmp(format->system, "syscalls")) ?
+	       TB_SHOW_RESULT : TB_SHOW_SIGNED;
 }
 
 /* Note which fields tell something of threads */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names of numbers: system calls, softirqs, signals, task states, enums of the ABI.
+ * Names of numbers: system calls, softirqs, signals, errors, task states, enums of the ABI.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -58,6 +58,24 @@ const char *tb_signal_name(int64_t number, char spare[24])
 		return NULL;
 	snprintf(spare, 24, "SIGRTMIN+%d", (int)number - FIRST);
 	return spare;
+}
+
+const char *tb_error_name(int64_t number)
+{
+	/* linux/errno.h: seen in a trace, for instance, when a signal interrupts a call */
+	static const char *const inside[] = {
+		"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ENOIOCTLCMD",
+		"ERESTART_RESTARTBLOCK", "EPROBE_DEFER", "EOPENSTALE", "ENOPARAM", NULL, "EBADHANDLE",
+		"ENOTSYNC", "EBADCOOKIE", "ENOTSUPP", "ETOOSMALL", "ESERVERFAULT", "EBADTYPE",
+		"EJUKEBOX", "EIOCBQUEUED", "ERECALLCONFLICT", "ENOGRACE",
+	};
+	enum { FIRST = 512, COUNT = sizeof(inside) / sizeof(inside[0]) };
+
+	if (number <= 0 || number > TB_ERROR_MAX)
+		return NULL;
+	if (number >= FIRST && number < FIRST + COUNT)
+		return inside[number - FIRST];
+	return strerrorname_np((int)number);
 }
 
 const char *tb_signal_code_name(const struct tb_view *view, int64_t code)

@@ -172,7 +172,13 @@ static int put_number(struct tb_text *writer, const struct tb_trace *trace,
 	switch (field->show) {
 	case TB_SHOW_HEX:
 		put_hex(writer, value);
+		break;
+	case TB_SHOW_FUNCTION:
+		put_hex(writer, value);
 		put_function(writer, trace, value);
+		break;
+	case TB_SHOW_RESULT:
+		put_named(writer, (int64_t)value, tb_error_name((int64_t)-value));
 		break;
 	case TB_SHOW_STATE:
 		put_text(writer, tb_task_state(value, spare, sizeof(spare)));

@@ -188,7 +188,8 @@ static bt_field_class *create_number_class(struct bs_model *model,
 						    labels, count);
 	else
 		class = bs_integer_class_create(model->trace_class, is_signed, bits,
-						field->show == TB_SHOW_HEX);
+						field->show == TB_SHOW_HEX ||
+						field->show == TB_SHOW_FUNCTION);
 	free(labels);
 	return class;
 }

@@ -22,7 +22,10 @@ struct csv {
 	const struct tb_trace *trace;
 	enum tb_timebase base;
 	/* names of all fields of the wanted event, each once; NULL: one cell has all fields */
-	const char **columns;
+	struct {
+		const char *field;
+		bool name;		/* of the number in the field */
+	} *columns;
 	size_t nr_columns;
 	char  *text;
 	size_t text_size;
@@ -100,12 +103,17 @@ static void put_print(struct csv *csv, const struct tb_view *view,
 }
 
 static void put_field(struct csv *csv, const struct tb_view *view,
-		      const struct tb_format_field *field)
+		      const struct tb_format_field *field, bool name)
 {
 	struct out *out = &csv->out;
 	struct value value;
 
 	value_of(csv->trace, view, field, &value);
+	if (name) {
+		if (value.meaning)
+			put_cell(out, value.meaning, strlen(value.meaning));
+		return;
+	}
 	switch (value.kind) {
 	case VALUE_NONE:
 		return;
@@ -154,9 +162,9 @@ static const struct tb_format_field *field_at(const struct csv *csv,
 	if (view->kind != TB_VIEW_EVENT || !format)
 		return NULL;
 	/* fast path: the form that the columns were made from */
-	if (i < format->nr_fields && format->fields[i].name == csv->columns[i])
+	if (i < format->nr_fields && format->fields[i].name == csv->columns[i].field)
 		return &format->fields[i];
-	return tb_format_field(format, csv->columns[i]);
+	return tb_format_field(format, csv->columns[i].field);
 }
 
 static void put_fields(struct csv *csv, const struct tb_view *view)
@@ -173,7 +181,7 @@ static void put_fields(struct csv *csv, const struct tb_view *view)
 		out_char(&csv->out, ',');
 		field = field_at(csv, view, i);
 		if (field)
-			put_field(csv, view, field);
+			put_field(csv, view, field, csv->columns[i].name);
 	}
 	out_char(&csv->out, ',');
 	if (view->kind != TB_VIEW_EVENT || !view->format)
@@ -219,6 +227,7 @@ static bool is_fixed(const char *name)
 static void put_header(struct csv *csv, const char *event)
 {
 	struct out *out = &csv->out;
+	char name[TB_NAME_MAX + 8];
 	size_t i;
 
 	for (i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
@@ -229,30 +238,39 @@ static void put_header(struct csv *csv, const char *event)
 	for (i = 0; i < csv->nr_columns; i++) {
 		out_char(out, ',');
 		/* a field "pid" is in a column "EVENT.pid": "pid" is the thread's */
-		if (is_fixed(csv->columns[i])) {
+		snprintf(name, sizeof(name), csv->columns[i].name ? VALUE_NAME : "%s",
+			 csv->columns[i].field);
+		if (is_fixed(name)) {
 			out_text(out, event);
 			out_char(out, '.');
 		}
-		put_cell(out, csv->columns[i], strlen(csv->columns[i]));
+		put_cell(out, name, strlen(name));
 	}
 	out_text(out, csv->columns ? ",text\n" : ",fields\n");
 }
 
 /* ---- the export ---- */
 
+static void add_column(struct csv *csv, const char *field, bool name)
+{
+	size_t k;
+
+	for (k = 0; k < csv->nr_columns; k++)
+		if (!strcmp(csv->columns[k].field, field) && csv->columns[k].name == name)
+			return;
+	csv->columns[csv->nr_columns].field = field;
+	csv->columns[csv->nr_columns++].name = name;
+}
+
 static void add_columns(struct csv *csv, const struct tb_format *format)
 {
 	uint32_t i;
-	size_t k;
 
-	for (i = 0; i < format->nr_fields; i++) {
-		for (k = 0; k < csv->nr_columns; k++)
-			if (!strcmp(csv->columns[k], format->fields[i].name))
-				break;
-		if (k == csv->nr_columns)
-			csv->columns[csv->nr_columns++] =
-				format->fields[i].name;
-	}
+	for (i = 0; i < format->nr_fields; i++)
+		add_column(csv, format->fields[i].name, false);
+	for (i = 0; i < format->nr_fields; i++)
+		if (value_has_names(&format->fields[i]))
+			add_column(csv, format->fields[i].name, true);
 }
 
 /* Add the fields of all wanted forms; set *@event to the name of the event */
@@ -264,7 +282,7 @@ static int make_columns(struct csv *csv, const unsigned char *wanted,
 	unsigned int i;
 
 	for (i = 0; (format = tb_trace_format_at(csv->trace, i)); i++)
-		count += wanted[i] ? format->nr_fields : 0;
+		count += wanted[i] ? 2ul * format->nr_fields : 0;
 	csv->columns = calloc(count, sizeof(*csv->columns));
 	if (!csv->columns)
 		return -ENOMEM;

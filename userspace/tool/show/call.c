@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "call.h"
-#include "analysis/error_names.h"
 #include "lib/bounded_text.h"
 
 #define ARGS_MAX 6
@@ -136,7 +135,7 @@ static void put_args(struct tb_text *text, const struct call *call, const struct
 static void put_result(struct tb_text *text, const char *name, int64_t result)
 {
 	static const char *const addresses[] = { "mmap", "brk", "mremap", "shmat" };
-	const char *error = result < 0 && result >= -ERROR_MAX ? error_name(-result) : NULL;
+	const char *error = tb_error_name((int64_t)-(uint64_t)result);
 	size_t i;
 
 	for (i = 0; result > 0 && name && i < sizeof(addresses) / sizeof(addresses[0]); i++)

@@ -94,7 +94,7 @@ static struct keys *make_keys(struct json_fields *fields,
 		out_write(out);
 		key->meaning_at = (uint32_t)ftell(out->file);
 		key->length = key->meaning_at - key->at;
-		snprintf(name, sizeof(name), "%s_name", format->fields[i].name);
+		snprintf(name, sizeof(name), VALUE_NAME, format->fields[i].name);
 		out_char(out, ',');
 		out_json_string(out, name);
 		out_char(out, ':');

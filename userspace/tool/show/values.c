@@ -22,6 +22,21 @@ static void name_function(const struct tb_trace *trace, struct value *value)
 	value->meaning = value->text;
 }
 
+bool value_has_names(const struct tb_format_field *field)
+{
+	switch (field->show) {
+	case TB_SHOW_SYSCALL:
+	case TB_SHOW_SOFTIRQ:
+	case TB_SHOW_SIGNAL:
+	case TB_SHOW_SIGNAL_CODE:
+	case TB_SHOW_RESULT:
+	case TB_SHOW_FUNCTION:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void value_of(const struct tb_trace *trace, const struct tb_view *view,
 	      const struct tb_format_field *field, struct value *value)
 {
@@ -76,9 +91,15 @@ void value_of(const struct tb_trace *trace, const struct tb_view *view,
 		value->meaning = tb_signal_code_name(view, (int64_t)value->number);
 		value->kind = VALUE_SIGNED;
 		return;
+	case TB_SHOW_RESULT:
+		value->meaning = tb_error_name((int64_t)-value->number);
+		value->kind = VALUE_SIGNED;
+		return;
+	case TB_SHOW_FUNCTION:
+		name_function(trace, value);
+		/* fallthrough */
 	case TB_SHOW_HEX:
 		value->kind = VALUE_HEX;
-		name_function(trace, value);
 		return;
 	default:
 		value->kind = field->show == TB_SHOW_SIGNED ? VALUE_SIGNED :

@@ -47,6 +47,10 @@ struct value {
 void value_of(const struct tb_trace *trace, const struct tb_view *view,
 	      const struct tb_format_field *field, struct value *value);
 
+/* True if value_of() has names for numbers in @field.  Exports have them as VALUE_NAME("field") */
+bool value_has_names(const struct tb_format_field *field);
+#define VALUE_NAME "%s_name"
+
 /* Call @each for all values of @view in their order.  Times of losses are on clock @base. */
 void values_each(const struct tb_trace *trace, const struct tb_view *view,
 		 enum tb_timebase base,

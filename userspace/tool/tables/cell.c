@@ -144,6 +144,12 @@ void cell_value(struct db *db, const struct db_cell *cell,
 	}
 }
 
+void cell_meaning(struct db *db, const struct db_cell *cell, const struct value *value)
+{
+	put_clean(db, cell, value->meaning, value->meaning ? strlen(value->meaning) : 0,
+		  value->meaning == value->text ? SQLITE_TRANSIENT : SQLITE_STATIC);
+}
+
 /* ---- common columns of events ---- */
 
 uint64_t db_ns(const struct db *db, uint64_t ticks, uint64_t ns)

@@ -3,7 +3,7 @@
  * A trace as tables - one for each event.
  *
  * The table has the columns of the event's wide form; events in the compact form are shown in them,
- * too.  A database gets it at the first event.  It has the name of the event; if other events,
+ * too.  A field with names for its numbers is followed by a column FIELD_name.  A database gets it at the first event.  It has the name of the event; if other events,
  * tables or views have that name, it is SYSTEM_EVENT.
  */
 #include <errno.h>
@@ -18,12 +18,15 @@
 /**
  * struct form - a format
  * @table: number of its table, from 1; 0: not known yet
- * @columns: for each field the number of its parameter; 0: the table does not have it
+ * @columns: for each field the numbers of its parameter, and of that for its name; 0: the table does
+ *	not have it
  * @count: number of events
  */
 struct form {
 	size_t table;
-	int *columns;
+	struct {
+		int value, name;
+	} *columns;
 	uint64_t count;
 };
 
@@ -199,15 +202,33 @@ static bool is_compact(const struct db_events *events, const struct tb_format *f
 	return wide && !(wide->flags & TB_EVENT_SIMPLE) && is_of(wide, format);
 }
 
+/*
+ * Return the parameter of the column @field among the first @own, or of a new one with @type; without
+ * @type 0.  -1: no memory
+ */
+static int find_column(struct db_event_table *table, size_t own, const char *field,
+		       const char *type)
+{
+	size_t k;
+
+	for (k = DB_COMMON_COLUMNS + 1; k < own; k++)
+		if (!strcmp(table->columns[k].name, field))
+			return (int)k + 1;
+	if (!type)
+		return 0;
+	return add_column(table, column_name(table, field), type) ? (int)table->nr_columns : -1;
+}
+
 /* Find the columns of a form by name; add new columns unless it is compact */
 static bool add_form(struct db_events *events, struct db_event_table *table,
 		     const struct tb_format *format)
 {
 	struct form *form = &events->forms[format->index];
+	bool compact = is_compact(events, format);
 	const struct tb_format_field *field;
 	size_t own = table->nr_columns;
+	char name[TB_NAME_MAX + 8];
 	uint32_t i;
-	size_t k;
 
 	form->columns = calloc(format->nr_fields + 1, sizeof(*form->columns));
 	if (!form->columns)
@@ -215,18 +236,16 @@ static bool add_form(struct db_events *events, struct db_event_table *table,
 	form->table = (size_t)(table - events->tables) + 1;
 	for (i = 0; i < format->nr_fields; i++) {
 		field = &format->fields[i];
-		for (k = DB_COMMON_COLUMNS + 1; k < own; k++)
-			if (!strcmp(table->columns[k].name, field->name))
-				break;
-		if (k >= own) {
-			if (is_compact(events, format))
-				continue;
-			k = table->nr_columns;
-			if (!add_column(table, column_name(table, field->name),
-					column_type(field)))
-				return false;
-		}
-		form->columns[i] = (int)k + 1;
+		form->columns[i].value = find_column(table, own, field->name,
+						     compact ? NULL : column_type(field));
+		if (form->columns[i].value < 0)
+			return false;
+		if (!form->columns[i].value || !value_has_names(field))
+			continue;
+		snprintf(name, sizeof(name), VALUE_NAME, field->name);
+		form->columns[i].name = find_column(table, own, name, compact ? NULL : "TEXT");
+		if (form->columns[i].name < 0)
+			return false;
 	}
 	return true;
 }
@@ -331,9 +350,12 @@ void db_event_cell(struct db *db, const struct tb_view *view, int column,
 		return;
 	}
 	for (i = 0; i < format->nr_fields; i++)
-		if (form->columns[i] == column + 1) {
+		if (form->columns[i].value == column + 1 || form->columns[i].name == column + 1) {
 			value_of(db->trace, view, &format->fields[i], &value);
-			cell_value(db, cell, &value);
+			if (form->columns[i].value == column + 1)
+				cell_value(db, cell, &value);
+			else
+				cell_meaning(db, cell, &value);
 			return;
 		}
 }
@@ -349,11 +371,14 @@ static void insert_event(struct db *db, struct db_event_table *table,
 	db_common(db, table->insert, view);
 	db_number(table->insert, DB_COMMON_COLUMNS + 1, view->context);
 	for (i = 0; i < format->nr_fields; i++) {
-		cell.at = form->columns[i];
+		cell.at = form->columns[i].value;
 		if (!cell.at)
 			continue;
 		value_of(db->trace, view, &format->fields[i], &value);
 		cell_value(db, &cell, &value);
+		cell.at = form->columns[i].name;
+		if (cell.at)
+			cell_meaning(db, &cell, &value);
 	}
 	db_insert(db, table->insert);
 }

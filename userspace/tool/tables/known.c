@@ -5,11 +5,10 @@
  */
 #include <stdlib.h>
 #include "tables.h"
-#include "analysis/error_names.h"
 #include "tool/choose/cgroup.h"
 
 /* Names of all kinds are looked up for numbers below this */
-#define NAMES_MAX (ERROR_MAX + 1u)
+#define NAMES_MAX (TB_ERROR_MAX + 1u)
 
 /* ---- the recording ---- */
 
@@ -120,7 +119,7 @@ static const char *name_of(const struct db *db, size_t kind, uint32_t number, ch
 {
 	if (name_kinds[kind].in_trace)
 		return tb_trace_string(db->trace, name_kinds[kind].in_trace, number);
-	return kind == NAMES_ERRNO ? error_name(number) : tb_signal_name(number, spare);
+	return kind == NAMES_ERRNO ? tb_error_name(number) : tb_signal_name(number, spare);
 }
 
 static void write_names(struct db *db)

@@ -143,6 +143,8 @@ void cell_stored(const struct db_cell *cell, sqlite3_value *value);
 /* A value as INTEGER, REAL, TEXT or BLOB */
 void cell_value(struct db *db, const struct db_cell *cell,
 		const struct value *value);
+/* The name that a number stands for */
+void cell_meaning(struct db *db, const struct db_cell *cell, const struct value *value);
 
 /* The first columns of tables of events */
 #define DB_COMMON "_time INTEGER, _cpu INTEGER, _pid INTEGER, _tid INTEGER, _comm TEXT"

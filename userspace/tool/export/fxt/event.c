@@ -19,6 +19,7 @@
 #include "plan.h"
 #include "tool/show/frames.h"
 #include "tool/show/user_writers.h"
+#include "tool/show/values.h"
 
 /* ---- arguments ---- */
 
@@ -46,6 +47,14 @@ static void put_field(struct fxt_events *events, const struct tb_view *view,
 		fxt_arg_text(events->out, name, listed,
 			     export_listed(view, field, listed));
 	}
+}
+
+/* The name of the number in @field, if it has one; @value: room for it */
+static const char *name_in(struct fxt_events *events, const struct tb_view *view,
+			   const struct tb_format_field *field, struct value *value)
+{
+	value_of(events->trace, view, field, value);
+	return value->meaning;
 }
 
 /* A stack as "innermost <- its caller <- ..." */
@@ -130,16 +139,24 @@ static void put_event(struct fxt_events *events, const struct tb_view *view,
 		      enum fxt_event_type type, uint64_t ns, struct fxt_name *category,
 		      struct fxt_name *name, bool cpu_track)
 {
-	uint32_t count = plan ? view->format->nr_fields : 0, i;
+	uint32_t count = plan ? view->format->nr_fields : 0, names = 0, i;
+	const struct tb_format_field *fields = plan ? view->format->fields : NULL;
 	char digits[EXPORT_TEXT_MAX + 1];
+	struct value value;
 
+	for (i = 0; i < count; i++)
+		names += plan->names[i] && name_in(events, view, &fields[i], &value);
 	fxt_event(events->threads, thread, type, ns, category, name,
-		  1u + cpu_track + count + !plan + fxt_events_nr_extras(view));
+		  1u + cpu_track + count + names + !plan + fxt_events_nr_extras(view));
 	fxt_arg_unsigned(events->out, events->plans->cpu, view->cpu);
 	if (cpu_track)
 		fxt_arg_unsigned(events->out, events->plans->tid, view->tid);
 	for (i = 0; i < count; i++)
-		put_field(events, view, &view->format->fields[i], plan->args[i]);
+		put_field(events, view, &fields[i], plan->args[i]);
+	for (i = 0; i < count; i++)
+		if (plan->names[i] && name_in(events, view, &fields[i], &value))
+			fxt_arg_text(events->out, plan->names[i], value.meaning,
+				     strlen(value.meaning));
 	if (!plan)
 		fxt_arg_text(events->out, events->plans->payload, digits,
 			     export_bytes(view->payload, view->length, digits));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan.h"
+#include "tool/show/values.h"
 
 static const struct rule {
 	const char *name;
@@ -50,15 +51,25 @@ struct fxt_name *fxt_events_name(struct fxt_events *events, const char *text)
 static int plan_make(struct fxt_events *events, struct fxt_plan *plan,
 		     const struct tb_format *format)
 {
+	char name[TB_NAME_MAX + 8];
 	uint32_t i;
 
 	plan->category = fxt_events_name(events, format->system);
 	plan->name = fxt_events_name(events, format->name);
-	plan->args = calloc(format->nr_fields + 1u, sizeof(*plan->args));
+	plan->args = calloc(2u * format->nr_fields + 1, sizeof(*plan->args));
 	if (!plan->args)
 		return -ENOMEM;
-	for (i = 0; i < format->nr_fields; i++)
+	plan->names = plan->args + format->nr_fields;
+	for (i = 0; i < format->nr_fields; i++) {
 		plan->args[i] = fxt_events_name(events, format->fields[i].name);
+		/* slices have the names of system calls and softirqs */
+		if (!value_has_names(&format->fields[i]) ||
+		    format->fields[i].show == TB_SHOW_SYSCALL ||
+		    format->fields[i].show == TB_SHOW_SOFTIRQ)
+			continue;
+		snprintf(name, sizeof(name), VALUE_NAME, format->fields[i].name);
+		plan->names[i] = fxt_events_name(events, name);
+	}
 	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rule_fits(&rules[i], format, plan))
 			plan->kind = rules[i].kind;

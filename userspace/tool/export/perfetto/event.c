@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "plan.h"
+#include "tool/show/values.h"
 
 struct writer {
 	uint8_t *at, *end;
@@ -93,6 +94,7 @@ static void put_step(struct writer *to, const struct pf_step *step,
 		     struct pf_plans *plans, const struct tb_view *view)
 {
 	char listed[EXPORT_TEXT_MAX + 32];
+	struct value named;
 	uint64_t value = 0;
 	const void *data;
 	const char *text;
@@ -103,6 +105,11 @@ static void put_step(struct writer *to, const struct pf_step *step,
 	case STEP_TEXT:
 		if (!tb_field_str(view, step->field, &text, &length))
 			put_text(to, step, text, length);
+		return;
+	case STEP_NAME:
+		value_of(plans->trace, view, step->field, &named);
+		if (named.meaning)
+			put_text(to, step, named.meaning, strlen(named.meaning));
 		return;
 	case STEP_ITEMS:
 		put_items(to, step, view);

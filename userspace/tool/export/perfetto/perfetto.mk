@@ -42,7 +42,7 @@ PERFETTO_TEST_OBJ := $(OUT)/asan/unit/test_export.o $(OUT)/asan/perfetto/perfett
 	$(filter $(addprefix $(OUT)/asan/,analysis/% tool/export/fxt/% tool/export/perfetto/% \
 	tool/export/common.o tool/show/causes.o tool/show/frames.o tool/command/plain_file.o \
 	tool/show/out.o tool/show/slots.o \
-	tool/show/user_writers.o), \
+	tool/show/user_writers.o tool/show/values.o), \
 	$(TOOL_OBJ:$(OUT)/obj/%=$(OUT)/asan/%))
 
 $(OUT)/asan/unit/test_export.o: $(PERFETTO_GEN).h

@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include "plan.h"
 #include "tool/command/number.h"
+#include "tool/show/values.h"
+
+/* Bytes of a name in an event that Perfetto does not know */
+#define STEP_NAME_MAX (TB_NAME_MAX + 8)
 
 static bool is_array(const struct tb_format_field *field)
 {
@@ -91,38 +95,51 @@ static void plan_message(struct pf_plan *plan, const struct tb_format *format,
 	}
 }
 
-/* Plan a generic event, or a @described one, with all fields */
+/* The name of what the step of a plain event writes */
+static size_t step_name(const struct pf_step *step, char name[STEP_NAME_MAX])
+{
+	const char *field = step->field->name;
+
+	snprintf(name, STEP_NAME_MAX, step->kind == STEP_NAME ? VALUE_NAME : "%s", field);
+	return strlen(name);
+}
+
+static void plan_field(struct pf_plan *plan, enum pf_step_kind kind,
+		       const struct tb_format_field *field, bool described)
+{
+	struct pf_step *step = add_step(plan, kind, field);
+	uint8_t *at = plan->heads + plan->nr_heads;
+	char name[STEP_NAME_MAX];
+	uint32_t value;
+
+	step->generic = !described;
+	step->type = PROTOBUF_C_TYPE_UINT64;
+	if (described) {
+		value = plan->nr_steps;
+	} else {
+		if (kind == STEP_NUMBER)
+			value = field->flags & TB_FIELD_SIGNED ? PF_FIELD_INT : PF_FIELD_UINT;
+		else
+			value = PF_FIELD_STR;
+		at = pf_put_bytes(at, PF_FIELD_NAME, name, step_name(step, name));
+	}
+	at = pf_put_tag(at, value, kind == STEP_NUMBER ? PF_VARINT : PF_BYTES);
+	end_step(plan, step, at);
+}
+
+/* Plan a generic event, or a @described one, with all fields, and with names of numbers */
 static void plan_fields(struct pf_plan *plan, const struct tb_format *format, bool described)
 {
 	const struct tb_format_field *field;
-	struct pf_step *step;
-	uint32_t i, value;
-	uint8_t *at;
-	size_t name;
+	uint32_t i;
 
 	plan->field = described ? PF_EVENT_DESCRIBED + format->index : PF_EVENT_GENERIC;
 	for (i = 0; i < format->nr_fields; i++) {
 		field = &format->fields[i];
-		if (export_is_number(field)) {
-			step = add_step(plan, STEP_NUMBER, field);
-			value = field->flags & TB_FIELD_SIGNED ? PF_FIELD_INT :
-								 PF_FIELD_UINT;
-		} else {
-			step = add_step(plan, tb_field_is_text(field) ?
-					STEP_TEXT : STEP_LISTED, field);
-			value = PF_FIELD_STR;
-		}
-		step->generic = !described;
-		step->type = PROTOBUF_C_TYPE_UINT64;
-		at = plan->heads + plan->nr_heads;
-		if (described) {
-			value = i + 1;
-		} else {
-			name = strnlen(field->name, TB_NAME_MAX - 1);
-			at = pf_put_bytes(at, PF_FIELD_NAME, field->name, name);
-		}
-		at = pf_put_tag(at, value, step->kind == STEP_NUMBER ? PF_VARINT : PF_BYTES);
-		end_step(plan, step, at);
+		plan_field(plan, export_is_number(field) ? STEP_NUMBER :
+			   tb_field_is_text(field) ? STEP_TEXT : STEP_LISTED, field, described);
+		if (value_has_names(field))
+			plan_field(plan, STEP_NAME, field, described);
 	}
 }
 
@@ -135,7 +152,7 @@ enum { LABEL_OPTIONAL = 1, TYPE_INT64 = 3, TYPE_UINT64 = 4, TYPE_STRING = 9 };
 
 static uint8_t *put_name(uint8_t *at, uint32_t field, const char *name)
 {
-	size_t length = strnlen(name, TB_NAME_MAX - 1);
+	size_t length = strnlen(name, STEP_NAME_MAX - 1);
 
 	at = pf_put_varint(pf_put_tag(at, field, PF_BYTES), length);
 	export_clean((char *)at, name, length);
@@ -144,12 +161,14 @@ static uint8_t *put_name(uint8_t *at, uint32_t field, const char *name)
 
 static uint8_t *put_field(uint8_t *at, const struct pf_step *step, uint32_t number)
 {
-	uint8_t body[TB_NAME_MAX + 32], *end;
+	uint8_t body[STEP_NAME_MAX + 32], *end;
 	uint32_t type = TYPE_STRING;
+	char name[STEP_NAME_MAX];
 
 	if (step->kind == STEP_NUMBER)
 		type = step->field->flags & TB_FIELD_SIGNED ? TYPE_INT64 : TYPE_UINT64;
-	end = put_name(body, FIELD_NAME, step->field->name);
+	step_name(step, name);
+	end = put_name(body, FIELD_NAME, name);
 	end = pf_put_varint(pf_put_tag(end, FIELD_NUMBER, PF_VARINT), number);
 	end = pf_put_varint(pf_put_tag(end, FIELD_LABEL, PF_VARINT), LABEL_OPTIONAL);
 	end = pf_put_varint(pf_put_tag(end, FIELD_TYPE, PF_VARINT), type);
@@ -163,7 +182,7 @@ void pf_plan_tell(struct pf_plans *plans, struct pf_plan *plan, uint32_t cpu)
 	Perfetto__Protos__FtraceEventBundle__GenericEventDescriptor event =
 		PERFETTO__PROTOS__FTRACE_EVENT_BUNDLE__GENERIC_EVENT_DESCRIPTOR__INIT;
 	Perfetto__Protos__FtraceEventBundle__GenericEventDescriptor *list = &event;
-	uint8_t body[(PF_DESCRIBED_FIELDS + 1) * (TB_NAME_MAX + 40)], *at;
+	uint8_t body[(PF_DESCRIBED_FIELDS + 1) * (STEP_NAME_MAX + 40)], *at;
 	char group[TB_NAME_MAX];
 	size_t length;
 	uint32_t i;
@@ -241,15 +260,19 @@ static bool plan_room(struct pf_plan *plan, size_t room)
 	free(plan->heads);
 	memset(plan, 0, sizeof(*plan));
 	plan->steps = calloc(room + 1, sizeof(*plan->steps));
-	plan->heads = malloc(room * (TB_NAME_MAX + 8) + 1);
+	plan->heads = malloc(room * (STEP_NAME_MAX + 8) + 1);
 	return plan->steps && plan->heads;
 }
 
 static bool plan_plain(struct pf_plan *plan, const struct tb_format *format)
 {
-	if (!plan_room(plan, format->nr_fields))
+	uint32_t steps = format->nr_fields, i;
+
+	for (i = 0; i < format->nr_fields; i++)
+		steps += value_has_names(&format->fields[i]);
+	if (!plan_room(plan, steps))
 		return false;
-	plan_fields(plan, format, format->nr_fields < PF_DESCRIBED_FIELDS &&
+	plan_fields(plan, format, steps < PF_DESCRIBED_FIELDS &&
 				  format->index < PF_DESCRIBED_MAX);
 	plan->format = format;
 	return true;
@@ -260,7 +283,7 @@ static bool plan_make(struct pf_plan *plan, const struct tb_format *format)
 	const ProtobufCFieldDescriptor *field = message_of(format);
 	uint32_t i;
 
-	if (!field || stays_open(format->name))
+	if (!field || stays_open(format->name) || is_only_listed(format->name))
 		return plan_plain(plan, format);
 	if (!plan_room(plan, field->descriptor ?
 		       ((const ProtobufCMessageDescriptor *)field->descriptor)->n_fields : 0))
@@ -270,8 +293,7 @@ static bool plan_make(struct pf_plan *plan, const struct tb_format *format)
 	for (i = 0; i < format->nr_fields; i++)
 		plan->nr_lost += is_lost(plan, &format->fields[i]);
 	/* without a common field it is another event with the same name */
-	if ((!plan->nr_steps && format->nr_fields) ||
-	    (plan->nr_lost && is_only_listed(format->name)))
+	if (!plan->nr_steps && format->nr_fields)
 		return plan_plain(plan, format);
 	plan->format = format;
 	return true;

@@ -40,6 +40,7 @@ enum pf_step_kind {
 	STEP_LISTED,		/* an array, or bytes, as text */
 	STEP_ADDRESS,		/* 4 bytes as one number, in the byte order of the host */
 	STEP_FUNCTION,		/* a number for which Perfetto wants a name */
+	STEP_NAME,		/* the name of a number as text */
 };
 
 /* @head: the bytes before the value: in a generic event the name of the field, then the tag */
