@@ -161,20 +161,21 @@ static int divide_interrupts(struct why *why, uint32_t parent, enum why_cause ca
 	return result ? result : add_leaf(why, parent, cause, who, from, to);
 }
 
-/* Nothing runs on the CPU that a thread of @line waits for */
+/* The CPU that a thread of @line waits for is idle for @idle ns; [@from, @to) is a part of that */
 static int divide_idle(struct why *why, uint32_t parent, const struct why_line *line, uint32_t cpu,
-		       uint64_t from, uint64_t to)
+		       uint64_t idle, uint64_t from, uint64_t to)
 {
-	bool quota = line->quota && to >= from + QUOTA_NS;
+	bool quota = line->quota && idle >= QUOTA_NS;
 
 	return divide_interrupts(why, parent, quota ? WHY_QUOTA : WHY_IDLE,
 				 quota ? line->quota : NONE, cpu, from, to);
 }
 
-/* Divide the time that a thread of @line waits for @cpu by what ran there */
-static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *line, uint32_t cpu,
-		      uint64_t from, uint64_t to)
+/* Divide a part of the time that a thread of @line waits for the CPU of @off by what ran there */
+static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *line,
+		      const struct why_off *off, uint64_t from, uint64_t to)
 {
+	const uint32_t cpu = off->cpu;
 	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].runs : NULL;
 	const struct why_run *run = list ? list->at : NULL;
 	size_t i = list ? why_first(list, sizeof(*run), from) : 0;
@@ -189,7 +190,9 @@ static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *l
 			result = run[i].other ?
 				 divide_interrupts(why, parent, WHY_RUNS, run[i].other, cpu, from,
 						   end) :
-				 divide_idle(why, parent, line, cpu, from, end);
+				 divide_idle(why, parent, line, cpu,
+					     earlier(off->end, run[i].end) -
+					     later(why_off_wake(off), run[i].begin), from, end);
 		from = end;
 	}
 	return result ? result :
@@ -337,7 +340,7 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 static int divide_off(struct why *why, uint32_t parent, const struct why_line *line,
 		      const struct why_off *off, uint64_t from, uint64_t to, unsigned int depth)
 {
-	uint64_t wake = off->runnable ? off->begin : earlier(off->wake, off->end);
+	uint64_t wake = why_off_wake(off);
 	uint32_t waits;
 	int result;
 
@@ -349,7 +352,7 @@ static int divide_off(struct why *why, uint32_t parent, const struct why_line *l
 	result = add_child(why, parent, WHY_WAITS, NONE, from, to, &waits);
 	if (result || !divides(why, waits))
 		return result;
-	return divide_cpu(why, waits, line, off->cpu, from, to);
+	return divide_cpu(why, waits, line, off, from, to);
 }
 
 static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,
@@ -576,8 +579,7 @@ void why_times(const struct why *why, uint32_t thread, uint64_t from, uint64_t t
 	for (i = 0; i < line->runs.count; i++)
 		*ran += common(run[i].begin, run[i].end, from, to);
 	for (i = 0; i < line->offs.count; i++) {
-		wake = off[i].runnable ? off[i].begin :
-		       later(off[i].begin, earlier(off[i].wake, off[i].end));
+		wake = why_off_wake(&off[i]);
 		*waited += common(wake, off[i].end, from, to);
 		*off_cpu += common(off[i].begin, wake, from, to);
 	}

@@ -37,6 +37,14 @@ struct why_off {
 	bool runnable, no_work, deep, before, interrupt;
 };
 
+/* The time in @off from which on the thread was runnable */
+static inline uint64_t why_off_wake(const struct why_off *off)
+{
+	uint64_t wake = off->wake < off->end ? off->wake : off->end;
+
+	return off->runnable || wake < off->begin ? off->begin : wake;
+}
+
 /* A system call; @object: its file or futex, a number for files_name(); 0: not known.  @result: 1
  * if it is not known, or beyond the limits of the type */
 struct why_call {
