@@ -7,8 +7,12 @@
  * Times are in ns. CPUs are rings of the trace; TID 0 is the idle thread.
  *
  *   cpus N                       CPUs of the machine; before all others (8)
+ *   arguments                    system calls have arguments; before all others but this one
  *   compact                      record frequent events in their compact forms
- *   thread TID                   a thread named t<TID> existed before the recording
+ *   thread TID [CGROUP]          a thread named t<TID> existed before the recording
+ *   quota CGROUP TEXT            its CPU quota: TB_STRING_QUOTA
+ *   file TID NUMBER NAME         the thread had this file open
+ *   symbol NUMBER NAME           the name of a function of timers
  *   disk MINOR NAME              the name of the disk 8:MINOR
  *   first CPU NUMBER             sequence number of the first block of the CPU in the file
  *   gap CPU TIME TID LOST FIRST LAST     begin a block; before it LOST events from FIRST to LAST
@@ -16,12 +20,14 @@
  *   switch CPU TIME PREV STATE NEXT
  *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
- *   enter CPU TIME TID NUMBER, exit CPU TIME TID NUMBER RESULT   a system call
+ *   enter CPU TIME TID NUMBER [ARGUMENT], exit CPU TIME TID NUMBER RESULT   a system call
+ *   timer CPU TIME TID TIMER FUNCTION CONTEXT, timerend ..., hrtimer ..., tasklet ...
+ *                                a function of a timer; FUNCTION: NUMBER of symbol
  *   insert CPU TIME TID MINOR KIND SECTOR, merge ..., issue ..., requeue ..., half ..., done ...
  *                                a request to the disk 8:MINOR; KIND 0: R, 1: WS; half: its first
  *                                4 of 8 sectors are complete
- *   select TIME NAMES            from TIME on record these of switch wake irq softirq call request,
- *                                joined by commas
+ *   select TIME NAMES            from TIME on record these of switch wake irq softirq call request
+ *                                timer, joined by commas
  *   dropped CPU LOST FIRST LAST  after the last block
  *   totals CPU FLAGS TIME        FLAGS: of struct tb_totals
  *   part CPU FLAGS               FLAGS: of struct tb_part, with the counts of the CPU until then
@@ -32,12 +38,15 @@
 enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ = 86,
        EV_IRQ_EXIT = 88, EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94, EV_INSERT = 96,
        EV_ISSUE = 98, EV_REQUEUE = 100,
-       EV_MERGE = 102 };
+       EV_MERGE = 102, EV_ENTER = 104, EV_LEAVE = 106, EV_TIMER = 108, EV_TIMER_EXIT = 110,
+       EV_HRTIMER = 112, EV_HRTIMER_EXIT = 114, EV_TASKLET = 116, EV_TASKLET_EXIT = 118 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
 #define BLOCK_LOG2 12
 #define WITH_STACK (1 + (sizeof(struct fx_switch) + 15) / 16 + 2)	/* elements of a switch */
+#define FUNCTIONS 0xffffffff82000000	/* functions of timers, each of FUNCTION_SIZE bytes */
+#define FUNCTION_SIZE 0x100
 #define FRAME 0xffffffff81000010	/* the one frame of the stack of each switch */
 
 struct irq {
@@ -53,6 +62,10 @@ struct wake {
 struct enter {
 	int64_t id;
 	uint64_t args[6];
+};
+
+struct timer {
+	uint64_t timer, function;
 };
 
 struct stack {
@@ -77,7 +90,43 @@ static struct {
 
 static struct fx fx;
 static struct fx_ring notes;
-static bool compact;
+static bool compact, arguments;
+
+static void describe_timers(void)
+{
+	static const struct fx_field timer[] = {
+		{ "timer", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "function", "void *", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+	}, hrtimer[] = {
+		{ "hrtimer", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "function", "void *", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+	}, tasklet[] = {
+		{ "tasklet", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "func", "void *", 8, 8, 0, TB_FIELD_HEX, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_TIMER, 0, "timer", "timer_expire_entry", timer, 2);
+	fx_describe(&fx, EV_TIMER_EXIT, 0, "timer", "timer_expire_exit", timer, 1);
+	fx_describe(&fx, EV_HRTIMER, 0, "timer", "hrtimer_expire_entry", hrtimer, 2);
+	fx_describe(&fx, EV_HRTIMER_EXIT, 0, "timer", "hrtimer_expire_exit", hrtimer, 1);
+	fx_describe(&fx, EV_TASKLET, 0, "irq", "tasklet_entry", tasklet, 2);
+	fx_describe(&fx, EV_TASKLET_EXIT, 0, "irq", "tasklet_exit", tasklet, 2);
+}
+
+/* System calls whose arguments name files and futexes */
+static void describe_calls(void)
+{
+	static const struct fx_field enter[] = {
+		{ "id", "long", 0, 8, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "args", "unsigned long[6]", 8, 48, 6, TB_FIELD_ARRAY, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_LEAVE + 1, TB_EVENT_SYSCALL | TB_EVENT_SIMPLE, "raw_syscalls",
+		    "sys_exit", fx_exit_compact, 2);
+	fx_describe(&fx, EV_LEAVE, TB_EVENT_SYSCALL, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
+	fx_describe(&fx, EV_ENTER, TB_EVENT_SYSCALL | TB_EVENT_SHORT, "raw_syscalls", "sys_enter",
+		    enter, 2);
+}
 
 static void describe(void)
 {
@@ -88,12 +137,18 @@ static void describe(void)
 		{ "rwbs", "char[8]", 16, 8, 8, TB_FIELD_STRING, 0, 0 },
 	};
 
+	if (arguments) {
+		describe_calls();
+		describe_timers();
+	} else {
+		fx_describe(&fx, EV_EXIT + 1, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit",
+			    fx_exit_compact, 2);
+		fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
+	}
 	fx_describe(&fx, EV_WAKEUP + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup",
 		    fx_wake_compact, 4);
 	fx_describe(&fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking",
 		    fx_wake_compact, 4);
-	fx_describe(&fx, EV_EXIT + 1, TB_EVENT_SIMPLE, "raw_syscalls", "sys_exit",
-		    fx_exit_compact, 2);
 	fx_describe(&fx, EV_SOFTIRQ + 1, TB_EVENT_SIMPLE, "irq", "softirq_entry",
 		    fx_softirq_compact, 2);
 	fx_describe(&fx, EV_SOFTIRQ_EXIT + 1, TB_EVENT_SIMPLE, "irq", "softirq_exit",
@@ -101,7 +156,6 @@ static void describe(void)
 	fx_describe(&fx, EV_WAKEUP_NEW, 0, "sched", "sched_wakeup_new", fx_wake_fields, 4);
 	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fx_wake_fields, 4);
 	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fx_wake_fields, 4);
-	fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
 	fx_describe(&fx, EV_IRQ, 0, "irq", "irq_handler_entry", fx_irq_fields, 2);
 	fx_describe(&fx, EV_IRQ_EXIT, 0, "irq", "irq_handler_exit", fx_irq_fields, 1);
 	fx_describe(&fx, EV_SOFTIRQ, 0, "irq", "softirq_entry", fx_softirq_fields, 1);
@@ -203,19 +257,36 @@ static void interrupt(unsigned int cpu, uint64_t time, uint32_t tid, unsigned in
 
 static void call(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
 {
-	const struct enter enter = { .id = (int64_t)more[0] };
+	const struct enter enter = { .id = (int64_t)more[0], .args = { more[1] } };
 
-	put(cpu, time, tid, FX_SYS_ENTER, &enter, sizeof(enter));
+	put(cpu, time, tid, arguments ? EV_ENTER : FX_SYS_ENTER, &enter, sizeof(enter));
 }
 
 static void leave(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
 {
 	const struct leave leave = { .id = (int64_t)more[0], .ret = (int64_t)more[1] };
+	unsigned int event = arguments ? EV_LEAVE : EV_EXIT;
 
 	if (compact)
-		put_compact(cpu, time, tid, EV_EXIT, more[0] | more[1] << 16);
+		put_compact(cpu, time, tid, event, more[0] | more[1] << 16);
 	else
-		put(cpu, time, tid, EV_EXIT, &leave, sizeof(leave));
+		put(cpu, time, tid, event, &leave, sizeof(leave));
+}
+
+/* The address of the function of a timer */
+static uint64_t function(uint64_t number)
+{
+	return FUNCTIONS + number * FUNCTION_SIZE;
+}
+
+static void timer(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
+		  const uint64_t *more)
+{
+	const struct timer timer = { more[0], function(more[1]) };
+
+	put_in(cpu, time, tid, (unsigned int)more[2], event, &timer,
+	       event == EV_TIMER_EXIT || event == EV_HRTIMER_EXIT ? sizeof(timer.timer) :
+	       sizeof(timer));
 }
 
 static void request(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
@@ -229,20 +300,60 @@ static void request(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int 
 	put(cpu, time, tid, event, &block, sizeof(block));
 }
 
-static void name_disk(uint32_t minor, const char *name)
+static void add_string(uint32_t kind, uint32_t key, const char *text)
 {
 	struct {
 		struct tb_string head;
 		char text[TEXT];
-	} string = { .head = { TB_STRING_DISK, 8 << 20 | minor } };
+	} string = { .head = { kind, key } };
 
-	strcpy(string.text, name);
-	fx_durable(&fx, TB_EV_STRING, &string, sizeof(string.head) + strlen(name));
+	strcpy(string.text, text);
+	fx_durable(&fx, TB_EV_STRING, &string, sizeof(string.head) + strlen(text));
+}
+
+static void add_thread(uint32_t tid, uint32_t cgroup)
+{
+	struct tb_thread thread = {
+		.tid = tid, .tgid = tid, .parent = 1, .flags = TB_THREAD_DUMP, .prio = 120,
+		.uid = 1000, .cgroup = cgroup,
+	};
+
+	name_of(tid, thread.comm);
+	fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
+}
+
+static void note(unsigned int event, const void *payload, size_t length)
+{
+	fx_begin(&fx, &notes, TB_BLOCK_NOTE, BLOCK_LOG2, 0, 0, 0);
+	assert(fx_put_composite(&fx, &notes, event, 0, 0, 0, payload, length));
+	fx_end(&fx, &notes);
+}
+
+static void add_file(uint32_t tid, uint32_t number, const char *name)
+{
+	struct {
+		struct tb_open_file head;
+		char name[TEXT];
+	} file = { .head = { .since = fx.start, .span = 10, .pid = tid, .number = number } };
+
+	strcpy(file.name, name);
+	note(TB_EV_OPEN_FILE, &file, sizeof(file.head) + strlen(name));
+}
+
+static void add_symbol(uint32_t number, const char *name)
+{
+	struct {
+		struct tb_symbol head;
+		char name[TEXT];
+	} symbol = { .head = { function(number), FUNCTION_SIZE } };
+
+	strcpy(symbol.name, name);
+	note(TB_EV_SYMBOL, &symbol, sizeof(symbol.head) + strlen(name));
 }
 
 static void select_names(uint64_t time, const char *names)
 {
-	unsigned int ids[32], count = 0, i;
+	unsigned int ids[64], count = 0, i;
 
 	if (strstr(names, "switch"))
 		ids[count++] = FX_SWITCH;
@@ -268,9 +379,11 @@ static void select_names(uint64_t time, const char *names)
 		ids[count++] = EV_MERGE;
 	}
 	if (strstr(names, "call")) {
-		ids[count++] = FX_SYS_ENTER;
-		ids[count++] = EV_EXIT;
+		ids[count++] = arguments ? EV_ENTER : FX_SYS_ENTER;
+		ids[count++] = arguments ? EV_LEAVE : EV_EXIT;
 	}
+	for (i = EV_TIMER; i <= EV_TASKLET_EXIT && strstr(names, "timer"); i += 2)
+		ids[count++] = i;
 	/* an event selected in its compact form may also occur in the wide one */
 	for (i = count; compact && i; i--)
 		ids[count++] = ids[i - 1] + 1;
@@ -315,6 +428,18 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 		request(cpu, time, tid, EV_DONE, more, 4);
 	else if (!strcmp(order, "done"))
 		request(cpu, time, tid, EV_DONE, more, 8);
+	else if (!strcmp(order, "timer"))
+		timer(cpu, time, tid, EV_TIMER, more);
+	else if (!strcmp(order, "timerend"))
+		timer(cpu, time, tid, EV_TIMER_EXIT, more);
+	else if (!strcmp(order, "hrtimer"))
+		timer(cpu, time, tid, EV_HRTIMER, more);
+	else if (!strcmp(order, "hrtimerend"))
+		timer(cpu, time, tid, EV_HRTIMER_EXIT, more);
+	else if (!strcmp(order, "tasklet"))
+		timer(cpu, time, tid, EV_TASKLET, more);
+	else if (!strcmp(order, "taskletend"))
+		timer(cpu, time, tid, EV_TASKLET_EXIT, more);
 	else
 		return false;
 	return true;
@@ -332,9 +457,7 @@ static void part(unsigned int cpu, unsigned int flags)
 	part.events = ring->events;
 	part.overwritten = ring->overwritten;
 	part.dropped = ring->dropped;
-	fx_begin(&fx, &notes, TB_BLOCK_NOTE, BLOCK_LOG2, 0, 0, 0);
-	assert(fx_put_composite(&fx, &notes, TB_EV_PART, 0, 0, 0, &part, sizeof(part)));
-	fx_end(&fx, &notes);
+	note(TB_EV_PART, &part, sizeof(part));
 }
 
 /* Orders before the first or after the last event of all CPUs */
@@ -360,6 +483,27 @@ static bool take_end(const char *line)
 	return true;
 }
 
+/* Orders that describe the machine */
+static bool take_machine(const char *line)
+{
+	char text[TEXT];
+	uint32_t key, number = 0;
+
+	if (sscanf(line, "thread %" SCNu32 " %" SCNu32, &key, &number) >= 1)
+		add_thread(key, number);
+	else if (sscanf(line, "disk %" SCNu32 " %255s", &key, text) == 2)
+		add_string(TB_STRING_DISK, 8 << 20 | key, text);
+	else if (sscanf(line, "quota %" SCNu32 " %255[^\n]", &key, text) == 2)
+		add_string(TB_STRING_QUOTA, key, text);
+	else if (sscanf(line, "file %" SCNu32 " %" SCNu32 " %255s", &key, &number, text) == 3)
+		add_file(key, number, text);
+	else if (sscanf(line, "symbol %" SCNu32 " %255s", &key, text) == 2)
+		add_symbol(key, text);
+	else
+		return false;
+	return true;
+}
+
 /* Begin the recording, once */
 static void begin(void)
 {
@@ -372,7 +516,7 @@ static void begin(void)
 
 int main(int argc, char **argv)
 {
-	char line[TEXT], order[TEXT], name[NAME];
+	char line[TEXT], order[TEXT];
 	uint64_t time, more[3];
 	uint32_t tid;
 	unsigned int cpu;
@@ -387,18 +531,18 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		if (sscanf(line, "cpus %u", &fx.cpus) == 1)
 			continue;
+		if (!strcmp(line, "arguments\n")) {
+			arguments = true;
+			continue;
+		}
 		begin();
 		tid = 0;
 		memset(more, 0, sizeof(more));
 		if (!strcmp(line, "compact\n"))
 			compact = true;
-		else if (sscanf(line, "thread %" SCNu32, &tid) == 1)
-			fx_thread(&fx, tid, tid, 1, TB_THREAD_DUMP, name_of(tid, name));
-		else if (sscanf(line, "disk %" SCNu32 " %255s", &tid, order) == 2)
-			name_disk(tid, order);
 		else if (sscanf(line, "select %" SCNu64 " %255s", &time, order) == 2)
 			select_names(time, order);
-		else if (!take_end(line) &&
+		else if (!take_machine(line) && !take_end(line) &&
 			 (sscanf(line, "%255s %u %" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu64
 				 " %" SCNu64, order, &cpu, &time, &tid, &more[0], &more[1],
 				 &more[2]) < 3 ||
