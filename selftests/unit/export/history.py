@@ -10,6 +10,7 @@ kernel, and are interrupted. The lists have everything that happened, to the nan
     offs    (tid, begin, end, state, waking)    from leaving a CPU until running again
     calls   (tid, number, begin, end)
     irqs    (cpu, kind, number, begin, end)     kind: "irq", "softirq"
+    functions   (cpu, kind, number, name, begin, end)   of timers, inside of an interrupt
 
 begin, waking, wakeup and end are Events, or None outside of the history. lose() decides which
 events a recording has: some are not selected, some are lost in gaps, and the recording ends in one
@@ -17,33 +18,39 @@ of several ways. Event.kept says whether the recording has the event; gaps, star
 selections say what is missing. script() is the recording as input of history_trace.c.
 """
 import random
+import history_causes
+from history_causes import HARDIRQ, RUNNING, SLEEPS, TIMERS
 
 KINDS = ("switch", "wake", "irq", "softirq", "call")
-MORE = KINDS + ("request",)
+MORE = KINDS + ("request", "timer")
 GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
          "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call",
          "insert": "request", "merge": "request", "issue": "request", "requeue": "request",
-         "half": "request", "done": "request"}
+         "half": "request", "done": "request",
+         **{kind + end: "timer" for kind in TIMERS for end in ("", "end")}}
 SNAPSHOT, OPEN = 1, 2           # TB_TOTALS_*
 PART_END = 1                    # TB_PART_*
-HARDIRQ = 0x200                 # TB_CONTEXT_HARDIRQ
-RUNNING, SLEEPS, BLOCKED, NO_WORK = 0, 1, 2, 0x80   # prev_state
+BLOCKED, NO_WORK = 2, 0x80      # prev_state
 
 
 class Event:
     def __init__(self, time, cpu, kind, tid, *args):
         self.time, self.cpu, self.kind, self.tid, self.args = time, cpu, kind, tid, args
         self.kept = True
+        self.object = None
+        self.hidden = False
 
     def order(self):
         return " ".join(map(str, (self.kind, self.cpu, self.time, self.tid, *self.args)))
 
 
 class Thread:
-    def __init__(self, tid):
-        self.tid = tid
+    def __init__(self, tid, cgroup):
+        self.tid, self.cgroup = tid, cgroup
         self.out = self.call = self.waking = self.wakeup = None
         self.target = self.waker = None
+        self.holder = self.what = None
+        self.files = dict(history_causes.FILES)
         self.sleeping = False
 
 
@@ -54,20 +61,23 @@ class CPU:
 
     def context(self):
         """The bits TB_CONTEXT_* of an event on this CPU now."""
-        return sum({"softirq": 0x100, "irq": HARDIRQ}[kind]
-                   for kind in {event.kind for event in self.interrupts})
+        return sum({"softirq": 0x100, "irq": HARDIRQ}.get(kind, 0)
+                   for kind in {"irq" if event.hidden else event.kind
+                                for event in self.interrupts})
 
 
-class History:
+class History(history_causes.Causes):
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.events = []
         self.runs, self.waits, self.offs, self.calls, self.irqs = [], [], [], [], []
+        self.functions, self.timers = [], 0
         self.first_waits = []   # of threads that slept at the beginning: (tid, waking, end)
         self.queued = []        # of those that waited for a CPU then: (tid, end)
         self.begin = self.now = 10_000_000
         self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
-        self.threads = {tid: Thread(tid) for tid in range(100, 101 + self.random.randint(1, 7))}
+        self.threads = {tid: Thread(tid, self.random.choice((0, *range(7, 11))))
+                        for tid in range(100, 101 + self.random.randint(1, 7))}
         self.woken = []         # wake-ups that the target's CPU has yet to do
         self.inserted = []      # requests that are not issued: (disk, kind, sector, event)
         self.requests = []      # those that are issued and not complete
@@ -108,8 +118,9 @@ class History:
 
     def step(self, cpu):
         what = self.random.random()
-        if not cpu.interrupts and what < 0.04:
-            self.use_disk(cpu)
+        if not cpu.interrupts and what < 0.08:
+            self.random.choice((self.use_disk, self.use_disk, self.chain, self.chain, self.storm,
+                                self.throttle))(cpu)
         elif cpu.interrupts and what < 0.5:
             self.interrupt_ends(cpu)
         elif self.woken and self.random.random() < 0.5:
@@ -118,6 +129,8 @@ class History:
             self.wake(cpu)
         elif cpu.interrupts and self.random.random() < 0.3:
             self.random.choice((self.request, self.complete))(cpu)
+        elif len(cpu.interrupts) < 3 and self.random.random() < 0.1:
+            self.function(cpu)
         elif what < 0.75 and len(cpu.interrupts) < 2:
             self.interrupt(cpu)
         elif not cpu.interrupts:
@@ -129,6 +142,10 @@ class History:
         if not thread:
             if cpu.queue:
                 self.switch(cpu, RUNNING)
+        elif self.waiters(thread) and self.random.random() < 0.7:
+            self.hold(cpu, thread)
+        elif not thread.call and self.random.random() < 0.15:
+            self.wait_for_thread(cpu, thread)
         elif what < 0.3:
             self.switch(cpu, self.random.choice((SLEEPS, SLEEPS, SLEEPS, BLOCKED, NO_WORK)))
         elif what < 0.5 and cpu.queue:
@@ -136,10 +153,9 @@ class History:
         elif what < 0.7:
             self.request(cpu)
         elif thread.call:
-            self.leave(thread, self.event(cpu, "exit", thread.call.args[0],
-                                          self.random.choice((0, 0, 5, -11))))
+            self.end_call(cpu, thread)
         elif what < 0.95:
-            thread.call = self.event(cpu, "enter", self.random_call())
+            self.enter(cpu, thread, self.random_call(), self.random.choice((3, 4, 5, 6, 7)))
 
     def request(self, cpu):
         """Begin a request to a disk, or go on with one."""
@@ -197,10 +213,11 @@ class History:
         self.calls.append((thread.tid, thread.call.args[0], begin, left))
         thread.call = None
 
-    def switch(self, cpu, state):
+    def switch(self, cpu, state, idle=False):
         thread, coming = self.threads.get(cpu.current), None
-        if cpu.queue:
-            coming = cpu.queue.pop(self.random.randrange(len(cpu.queue)))
+        if cpu.queue and not idle:
+            coming = self.random.choice([t for t in cpu.queue if self.waiters(t)] or cpu.queue)
+            cpu.queue.remove(coming)
         event = self.event(cpu, "switch", state, coming.tid if coming else 0)
         self.runs.append((cpu.number, cpu.current, cpu.since, event))
         if thread:
@@ -226,14 +243,19 @@ class History:
             self.queued.append((thread.tid, event))
         thread.out = None
 
-    def wake(self, cpu):
-        sleeping = [t for t in self.threads.values() if t.sleeping and not t.waking]
-        if not sleeping:
+    def wake(self, cpu, thread=None):
+        """@thread: one that waits for the thread on the CPU. Interrupts may wake any."""
+        sleeping = [t for t in self.threads.values() if t.sleeping and not t.waking and
+                    (cpu.interrupts or not t.holder)]
+        if not thread and not sleeping:
             return
-        thread, target = self.random.choice(sleeping), self.random.choice(self.cpus)
         context = cpu.context()
-        if self.random.random() < 0.25:
+        if not thread and self.random.random() < 0.25:
             context |= HARDIRQ      # an interrupt without events, such as one of the local timer
+        sleeping = [t for t in sleeping if self.waiters(t)] or sleeping
+        target = cpu if thread and self.random.random() < 0.7 else self.random.choice(self.cpus)
+        thread = thread or self.random.choice(sleeping)
+        thread.holder = None
         thread.waking = self.event(cpu, "waking", thread.tid, target.number, context)
         if self.random.random() < 0.7:
             self.wakeup(cpu, thread, target)
@@ -249,11 +271,14 @@ class History:
     def interrupt(self, cpu):
         if not cpu.interrupts and self.random.random() < 0.4:
             cpu.interrupts.append(self.event(cpu, "softirq", self.random.randint(0, 9)))
-        elif not cpu.interrupts or cpu.interrupts[-1].kind == "softirq":
+        elif not cpu.context() & HARDIRQ:
             cpu.interrupts.append(self.event(cpu, "irq", self.random.randint(1, 3)))
 
     def interrupt_ends(self, cpu):
         begun = cpu.interrupts.pop()
+        if begun.kind in TIMERS:
+            self.function_ends(cpu, begun)
+            return
         ended = self.event(cpu, begun.kind + "end", begun.args[0])
         self.irqs.append((cpu.number, begun.kind, begun.args[0], begun, ended))
 
@@ -262,7 +287,7 @@ class History:
         for cpu in self.cpus:
             self.runs.append((cpu.number, cpu.current, cpu.since, None))
             self.irqs += [(cpu.number, event.kind, event.args[0], event, None)
-                          for event in cpu.interrupts]
+                          for event in cpu.interrupts if event.kind not in TIMERS]
         for thread in self.threads.values():
             if thread.call:
                 self.leave(thread, None)
@@ -367,7 +392,7 @@ class History:
     # ---- as input of history_trace.c ----
 
     def script(self):
-        lines = [f"cpus {len(self.cpus)}"] + [f"thread {tid}" for tid in self.threads]
+        lines = [f"cpus {len(self.cpus)}", "arguments"] + self.described()
         # the kernel uses compact forms only if switches are recorded from the start
         if len(self.events) % 2 and all("switch" in chosen for _, chosen in self.selections):
             lines.append("compact")

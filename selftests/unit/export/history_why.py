@@ -15,10 +15,13 @@ import os
 import page_read
 import pf_import
 from history import BLOCKED, HARDIRQ, NO_WORK
+from history_causes import FUTEX, quota_of
 
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
-TIMED = {7: 0, 128: -11}        # the results of poll and rt_sigtimedwait when their time is over
+# the results of poll, rt_sigtimedwait and futex when their time is over
+TIMED = {7: 0, 128: -11, FUTEX: -110}
+QUOTA_NS = 1_000_000    # a CPU that is idle for less may be on its way to run the thread
 
 
 class Truth:
@@ -30,6 +33,7 @@ class Truth:
         self.last = max(event.time for event in history.events)
         span = lambda begin, end: (begin.time if begin else self.first,
                                    end.time if end else self.last)
+        self.quotas = {tid: quota_of(thread.cgroup) for tid, thread in history.threads.items()}
         self.runs, self.on_cpu, self.offs, self.calls, self.irqs = (
             collections.defaultdict(list) for _ in range(5))
         with_events = {event.cpu for event in history.events}
@@ -51,9 +55,18 @@ class Truth:
         for tid, number, begin, end in history.calls:
             # only its end tells of a call that began before
             if begin or end:
-                self.calls[tid].append((*span(begin, end), number, end.args[1] if end else None))
+                self.calls[tid].append((*span(begin, end), number, end.args[1] if end else None,
+                                        begin.object if begin else None))
+        self.borders = set()    # events at which another interrupt or function has the CPU
         for cpu, kind, number, begin, end in history.irqs:
-            self.irqs[cpu].append((*span(begin, end), (kind, number) if end else ("unknown",)))
+            name = "disk" if kind == "irq" else None
+            self.irqs[cpu].append((*span(begin, end), (kind, number, name) if end else
+                                   ("unknown",)))
+            self.borders |= {begin, end}
+        for cpu, kind, number, name, begin, end in history.functions:
+            self.irqs[cpu].append((*span(begin, end), (kind, number, f"disk: {name}" if
+                                                       kind == "irq" else name)))
+            self.borders |= {begin, end}
         self.times = sorted({event.time for event in history.events})
         self.events = collections.defaultdict(list)
         for event in history.events:
@@ -83,12 +96,14 @@ class Truth:
             return (("unknown",),)
         begin, back, cpu, state, waking = off
         if not state or (waking and waking.time <= time):
-            return (("waits",), self.instead(cpu, time))
-        _, left, call, result = self.at(self.calls[tid], begin) or (None,) * 4
+            return (("waits",), self.instead(tid, cpu, time, waking.time if state else begin, back))
+        _, left, call, result, what = self.at(self.calls[tid], begin) or (None,) * 5
         if not waking:
             return (("off", call),)
         no_work = state == NO_WORK and call is None
-        blocked = ("no_work",) if no_work else ("blocked", call)
+        blocked = (("no_work",) if no_work else ("blocked", call),)
+        if what:
+            blocked += (("object", what),)
         if waking.args[2]:
             if call == NANOSLEEP:
                 return (("sleeps", call),)
@@ -96,9 +111,9 @@ class Truth:
             if call in TIMED and result == TIMED[call] and state != BLOCKED and \
                     self.until(waking, waking.time)[0] != "request" and \
                     not any(back <= later[0] < left and later[3] for later in self.offs[tid]):
-                return blocked, ("timeout",)
-            return blocked, until
-        head = blocked, ("woken", waking.tid)
+                return (*blocked, ("timeout",))
+            return (*blocked, until)
+        head = *blocked, ("woken", waking.tid)
         if depth == DEPTH:
             return (*head, ("deep",))
         return (*head, *self.path(waking.tid, time, depth + 1))
@@ -116,16 +131,23 @@ class Truth:
                 if time is None or self.made and event.made and event.made.time > time:
                     break
                 return "request", f"8:{event.args[0]}", ("R", "WS")[event.args[1]]
-            if "irq" in event.kind:
+            if event in self.borders:
                 break
         return "until", irq
 
-    def instead(self, cpu, time):
+    def instead(self, tid, cpu, time, begin, end):
+        """What was on the CPU while the thread waited for it, from @begin to @end."""
         if cpu is None:
             return ("unknown",)
         run = self.at(self.on_cpu[cpu], time)
         return self.interrupted(cpu, time, ("unknown",) if not run else
-                                ("runs", run[2]) if run[2] else ("idle",))
+                                ("runs", run[2]) if run[2] else
+                                self.idle(tid, max(begin, run[0]), min(end, run[1])))
+
+    def idle(self, tid, begin, end):
+        """Why the CPU that a thread waits for is idle from @begin to @end."""
+        quota = self.quotas[tid]
+        return ("quota", *quota) if quota and end - begin >= QUOTA_NS else ("idle",)
 
     def causes(self, tid, begin, end):
         found = collections.Counter()
@@ -138,12 +160,16 @@ class Truth:
 def name(node):
     """A node of the tool's tree in the form that Truth uses."""
     cause = node["cause"]
-    irq = ("irq", node["irq"]) if "irq" in node else \
-        ("softirq", node["softirq"]) if "softirq" in node else ("unknown",)
+    irq = ("irq", node["irq"], node["name"]) if "irq" in node else \
+        ("softirq", node["softirq"], node.get("name")) if "softirq" in node else ("unknown",)
     if cause in ("irq", "softirq"):
         return irq
     if cause == "interrupt":
         return ("until", irq)
+    if cause == "object":
+        return (cause, node["text"])
+    if cause == "quota":
+        return (cause, node["cgroup"], node["quota_ns"], node["period_ns"])
     if cause == "request":
         return (cause, node["device"], node["kind"])
     if cause in ("blocked", "sleeps", "off"):
@@ -195,6 +221,21 @@ def check_calls(judge, truth, tid):
     judge.counts["calls"] += len(spans)
 
 
+def kinds(path):
+    """What main() counts: kinds of causes that histories are to have."""
+    woken = [at for at, node in enumerate(path) if node[0] == "woken"]
+    waits = len(path) > 1 and path[-2][0] == "waits"
+    chain = woken and all(path[at - 1][0] == "object" for at in woken)
+    if path[-1][0] == "quota":
+        yield "quotas"
+    if waits and path[-1][0] in ("irq", "softirq"):
+        yield "instead an interrupt" if path[-1][2] in (None, "disk") else "instead a timer"
+    if waits and chain and path[-1][0] == "runs":
+        yield "inversions"
+    if chain and len(woken) > 1:
+        yield "chains"
+
+
 def check_whole(judge):
     """If the recording lacks nothing, all causes are right to the nanosecond."""
     truth = Truth(judge.true)
@@ -210,6 +251,7 @@ def check_whole(judge):
             raise ValueError(f"thread {tid}: {sorted((found - want).items(), key=str)} instead "
                              f"of {sorted((want - found).items(), key=str)}")
         judge.counts["causes"] += len(found)
+        judge.counts.update(what for path in found for what in kinds(path))
         check_calls(judge, truth, tid)
 
 
@@ -218,6 +260,24 @@ def kind(path):
     what = path[0][0]
     return "on a CPU" if what in ("runs", "irq", "softirq") else \
         "blocked" if what in ("sleeps", "no_work") else what
+
+
+def claimed(causes, what):
+    """How long the thread itself waited for each request, or used each object."""
+    sums = collections.Counter()
+    for path, ns in causes.items():
+        own = [node for node in path[:3] if node[0] == what]
+        if own and path[0][0] in ("blocked", "no_work") and \
+                all(node[0] in ("object", what) for node in path[1:path.index(own[0])]):
+            sums[own[0]] += ns
+    return sums
+
+
+def check_claimed(tid, found, true, what):
+    have, want = claimed(found, what), claimed(true, what)
+    for node, ns in have.items():
+        if ns > want[node]:
+            raise ValueError(f"thread {tid}: {node} for {ns} ns, and it was {want[node]} ns")
 
 
 def check_part(judge):
@@ -244,11 +304,8 @@ def check_part(judge):
         want["blocked"] += sum(after.time - event.time for event, after in zip(woken, woken[1:])
                                if after.kind == "wakeup")
         if all(event.kept for event in woken if event.kind == "waking"):
-            for path, ns in found.items():
-                if path[-1][0] == "request" and len(path) == 2 and \
-                        ns > sum(true_ns for true_path, true_ns in
-                                 truth.causes(tid, begin, end).items() if true_path[1:] == path[1:]):
-                    raise ValueError(f"thread {tid} from {begin} to {end}: {path} for {ns} ns")
+            check_claimed(tid, found, truth.causes(tid, begin, end), "request")
+            check_claimed(tid, found, truth.causes(tid, begin, end), "object")
         for what, ns in have.items():
             # not even the whole history tells why a thread did not run before its first run
             if what not in ("unknown", "off") and ns > want[what] + want["unknown"] + want["off"]:
