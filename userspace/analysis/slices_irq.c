@@ -45,12 +45,14 @@ void slices_end_irqs(struct slices *slices, struct cpu *cpu)
 const struct slice *slices_interrupt(const struct slices *slices, unsigned int number)
 {
 	const struct cpu *cpu = number < slices->nr_cpus ? slices->cpus[number] : NULL;
+	const struct slice *slice = NULL;
 
-	if (!cpu)
-		return NULL;
-	if (cpu->irqs)
-		return &cpu->irq[cpu->irqs - 1];
-	return cpu->softirq ? &cpu->in_softirq : NULL;
+	if (cpu && cpu->irqs)
+		slice = &cpu->irq[cpu->irqs - 1];
+	else if (cpu && cpu->softirq)
+		slice = &cpu->in_softirq;
+	/* it may have ended, and another one may have begun, without events */
+	return slice && is_endless(slices, slice->event.format) ? NULL : slice;
 }
 
 int slices_take_irq(struct slices *slices, const struct plan *plan,
