@@ -273,8 +273,16 @@ def claimed(causes, what):
     return sums
 
 
-def check_claimed(tid, found, true, what):
-    have, want = claimed(found, what), claimed(true, what)
+def functions_of(causes):
+    """How long functions of timers interrupted the thread itself."""
+    sums = collections.Counter()
+    for path, ns in causes.items():
+        if path[0][0] in ("irq", "softirq") and path[0][2] not in (None, "disk"):
+            sums[path[0]] += ns
+    return sums
+
+
+def check_claimed(tid, have, want):
     for node, ns in have.items():
         if ns > want[node]:
             raise ValueError(f"thread {tid}: {node} for {ns} ns, and it was {want[node]} ns")
@@ -294,7 +302,8 @@ def check_part(judge):
         if judge.across(begin, end):
             continue
         want, have = collections.Counter(), collections.Counter()
-        for path, ns in truth.causes(tid, begin, end).items():
+        causes = truth.causes(tid, begin, end)
+        for path, ns in causes.items():
             want[kind(path)] += ns
         for path, ns in found.items():
             have[kind(path)] += ns
@@ -304,8 +313,9 @@ def check_part(judge):
         want["blocked"] += sum(after.time - event.time for event, after in zip(woken, woken[1:])
                                if after.kind == "wakeup")
         if all(event.kept for event in woken if event.kind == "waking"):
-            check_claimed(tid, found, truth.causes(tid, begin, end), "request")
-            check_claimed(tid, found, truth.causes(tid, begin, end), "object")
+            check_claimed(tid, claimed(found, "request"), claimed(causes, "request"))
+            check_claimed(tid, claimed(found, "object"), claimed(causes, "object"))
+        check_claimed(tid, functions_of(found), functions_of(causes))
         for what, ns in have.items():
             # not even the whole history tells why a thread did not run before its first run
             if what not in ("unknown", "off") and ns > want[what] + want["unknown"] + want["off"]:
