@@ -10,6 +10,7 @@
 #include <string.h>
 #include "completions.h"
 #include "requests.h"
+#include "roles.h"
 #include "lib/array.h"
 #include "lib/bisect.h"
 
@@ -44,19 +45,6 @@ struct completions {
 	bool whole;
 };
 
-/* True if no rule, and no choice of threads, kept this event out */
-static bool is_whole(const struct tb_trace *trace, const struct tb_format *format)
-{
-	const struct tb_suppressed *list;
-	size_t count, i;
-
-	list = tb_trace_suppressed(trace, &count);
-	for (i = 0; i < count; i++)
-		if (!list[i].id || list[i].id == format->id)
-			return false;
-	return true;
-}
-
 struct completions *completions_open(struct tb_trace *trace, enum tb_timebase base)
 {
 	struct completions *completions = calloc(1, sizeof(*completions));
@@ -79,7 +67,7 @@ struct completions *completions_open(struct tb_trace *trace, enum tb_timebase ba
 		completions->format = format;
 		completions->device = tb_format_field(format, "dev");
 		completions->kind = tb_format_field(format, "rwbs");
-		completions->whole = is_whole(trace, format);
+		completions->whole = is_whole(trace, format, false);
 	}
 	return completions;
 }

@@ -3,7 +3,8 @@
  * Names of open files by their numbers; see files.h.
  *
  * A number is forgotten when close() begins, and known when open() ends: in between another thread
- * may get it.  What was open before the recording is in files_at_start.c.
+ * may get it.  What was open before the recording is in files_at_start.c.  No number is known while
+ * system calls are not recorded, or only some: a call may have changed it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #include "files.h"
 #include "files_at_start.h"
 #include "map.h"
+#include "roles.h"
 #include "lib/array.h"
 
 #define NUMBERS_MAX 65536		/* of a process; higher numbers are not tracked */
@@ -55,6 +57,9 @@ struct name {
 };
 
 struct files {
+	struct tb_trace *trace;
+	unsigned int change;		/* next change of the selected events */
+	bool all_calls;			/* now all system calls are recorded */
 	struct map processes, threads;
 	size_t nr_numbers;		/* allocated, for all processes */
 	size_t copied;
@@ -228,7 +233,7 @@ static int set_name(struct files *files, uint32_t pid, uint64_t number, uint32_t
 
 	if (!process)
 		return -ENOMEM;
-	if (process->shared || number >= NUMBERS_MAX || (!name && number >= process->count))
+	if (!files->all_calls || process->shared || number >= NUMBERS_MAX || (!name && number >= process->count))
 		return 0;
 	if (number >= process->count) {
 		more = (uint32_t)number + 16 - process->count;
@@ -514,10 +519,46 @@ static int apply_at_start(struct files *files, uint64_t ns)
 	return result;
 }
 
+/* True if all beginnings and ends of system calls are recorded from change number @change on */
+static bool has_all_calls(const struct tb_trace *trace, unsigned int change)
+{
+	bool enter = false, exit = false;
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
+		if (!(format->flags & TB_EVENT_SYSCALL))
+			continue;
+		if (!is_whole(trace, format, true))
+			return false;
+		if (!tb_trace_selects(trace, change, format->id))
+			continue;
+		if (strcmp(format->name, "sys_enter"))
+			exit = true;
+		else
+			enter = true;
+	}
+	return enter && exit;
+}
+
+/* Take changes of the selected events up to @ticks */
+static void take_changes(struct files *files, uint64_t ticks)
+{
+	uint64_t from;
+
+	while (!tb_trace_selection(files->trace, files->change, &from) && from <= ticks) {
+		files->all_calls = has_all_calls(files->trace, files->change++);
+		if (!files->all_calls)
+			forget_all(files);
+	}
+}
+
 int files_take(struct files *files, const struct tb_view *view, uint64_t ns)
 {
-	int result = apply_at_start(files, view->ns);
+	int result;
 
+	take_changes(files, view->ticks);
+	result = apply_at_start(files, view->ns);
 	if (result)
 		return result;
 	if (view->kind == TB_VIEW_LOST)
@@ -549,7 +590,8 @@ struct files *files_open(struct tb_trace *trace)
 
 	if (!files)
 		return NULL;
-	files->calls.trace = trace;
+	files->calls.trace = files->trace = trace;
+	files->all_calls = has_all_calls(trace, 0);
 	if (!files_at_start_read(&files->at_start, trace))
 		return files;
 	files_close(files);

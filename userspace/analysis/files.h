@@ -7,7 +7,8 @@
  *
  * A file that was opened during the recording has the name that the program used, one from before
  * the recording the name that /proc showed.  The files of a child process are those of its parent.
- * After a loss of events nothing is known, because a close may be missing.
+ * After a loss of events, and while some system calls are not recorded, nothing is known: a close may
+ * be missing.  (If only single threads are recorded, the calls of the others are not seen.)
  */
 #ifndef TRACEBUF_FILES_H
 #define TRACEBUF_FILES_H

@@ -96,3 +96,16 @@ void plans_free(struct plans *plans)
 	free(plans->list);
 	*plans = (struct plans){ 0 };
 }
+
+bool is_whole(const struct tb_trace *trace, const struct tb_format *format, bool chosen_threads)
+{
+	const struct tb_suppressed *list;
+	size_t count, i;
+
+	list = tb_trace_suppressed(trace, &count);
+	/* the ID of the wide form stands for both forms */
+	for (i = 0; i < count; i++)
+		if (list[i].id ? list[i].id >> 1 == format->id >> 1 : !chosen_threads)
+			return false;
+	return true;
+}

@@ -53,6 +53,10 @@ struct plans {
 const struct plan *plan_of(struct plans *plans, const struct tb_format *format);
 void plans_free(struct plans *plans);
 
+/** is_whole - true if no rule kept events of @format out of the recording, and no choice of threads,
+ *  unless @chosen_threads */
+bool is_whole(const struct tb_trace *trace, const struct tb_format *format, bool chosen_threads);
+
 /** plan_number - get a number of an event; 0, and @has false, if it has none */
 static inline int64_t plan_number(const struct tb_view *view,
 				  const struct tb_format_field *field, bool *has)

@@ -319,6 +319,59 @@ static void after_a_loss(void)
 	judge();
 }
 
+/* While calls are not recorded, other files may get the numbers */
+static void calls_not_selected(void)
+{
+	static const unsigned int both[] = { EV_ENTER, EV_EXIT, 0 }, none[] = { 90, 0 },
+				  ends[] = { EV_EXIT, 0 };
+
+	describe();
+	fx_select(&fx, 1500, both);
+	fx_select(&fx, 2100, none);
+	fx_select(&fx, 2200, both);
+	fx_select(&fx, 2300, ends);
+	fx_select(&fx, 2400, both);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	OPEN(100, "/before", O_RDONLY, 3);
+	READS(100, 3, "of /before");
+	now = 2200;
+	READS(100, 3, "");
+	expect(100, SYS_futex, 0x7f00, "at 0x7f00");
+	OPEN(100, "/between", O_RDONLY, 3);
+	READS(100, 3, "of /between");
+	now = 2400;
+	READS(100, 3, "");
+	OPEN(100, "/after", O_RDONLY, 3);
+	READS(100, 3, "of /after");
+	fx_close(&fx, 0);
+	judge();
+}
+
+/* A rule for event @rule has kept some out; 0: the choice of threads */
+static void with_rule(uint32_t rule, const char *name)
+{
+	const struct tb_suppressed suppressed = { .id = rule, .filtered = 3 };
+
+	describe();
+	fx_durable(&fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	OPEN(100, "/file", O_RDONLY, 3);
+	READS(100, 3, name);
+	expect(100, SYS_futex, 0x7f00, "at 0x7f00");
+	fx_close(&fx, 0);
+	judge();
+}
+
+static void calls_with_rules(void)
+{
+	with_rule(EV_ENTER, "");
+	with_rule(EV_EXIT, "");
+	with_rule(90, "of /file");
+	with_rule(0, "of /file");
+}
+
 static void open_at_start(void)
 {
 	start();
@@ -541,6 +594,8 @@ static const struct test tests[] = {
 	{ "files: of children, after exec", other_processes },
 	{ "files: waits for processes and others without a file", waits_without_a_file },
 	{ "files: not known after a loss", after_a_loss },
+	{ "files: not known while calls are not selected", calls_not_selected },
+	{ "files: not known if a rule keeps out calls", calls_with_rules },
 	{ "files: open at the start", open_at_start },
 	{ "files: open at the start, changed before the recorder looked", changed_before_the_look },
 	{ "files: open at the start, the recorder looked during a call", looked_at_during_a_call },
