@@ -480,6 +480,12 @@ if command -v "$HISTORY_TRACE" >/dev/null; then
 	"$TRACEBUF" why --from 3 slept.tbuf >said && [ "$(sed -n 3p said)" = \
 		'     100.000         0.000         0.000  t104-104' ]
 	result $? "why: those that waited longest in a time"
+	"$TRACEBUF" why --json --from 3 slept.tbuf >said &&
+		grep -q '^{"list":\[{"tid":101,.*},{"tid":104,"comm":"t104","waited_ns":99999701,"ran_ns":0,' \
+			said &&
+		"$TRACEBUF" why --json --call futex inversion.tbuf >said && grep -q \
+		'"of":\[{"tid":100,"comm":"t100","intervals":1,"ns":89000000}\],"tree"' said
+	result $? "why: JSON says which threads there are, and whose time is divided"
 	says '2000.000 ms, from 1.100000 to 3.100000 s' why -t 103 --from 1.1 --to 99 slept.tbuf
 	result $? "why: no time after the recording is unknown"
 	history woken <<-'END'
@@ -644,8 +650,8 @@ result $? "diff of damaged traces"
 if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/null &&
 	"$TRACEBUF" query -h >/dev/null 2>&1; then
 	# a thread waits in fsync until an interrupt reports that its request is complete
-	printf '%s\n' 'thread 100' 'disk 0 sda' \
-		'switch 0 1000000 0 0 100' 'enter 0 2000000 100 74' \
+	printf '%s\n' arguments 'thread 100' 'disk 0 sda' 'file 100 3 m/x' \
+		'switch 0 1000000 0 0 100' 'enter 0 2000000 100 74 3' \
 		'switch 0 3000000 100 2 0' 'irq 0 9000000 0 5' 'done 0 9100000 0 0 1' \
 		'waking 0 9200000 0 100 0 512' 'irqend 0 9300000 0 5' 'switch 0 9400000 0 0 100' \
 		'exit 0 9500000 100 74' 'switch 0 12000000 100 1 0' | "$HISTORY_TRACE" disk.tbuf &&

@@ -57,6 +57,12 @@ const struct command cmd_why = {
 	"--comm or --cgroup, and the time with --from and --to",
 };
 
+/* What was added of a thread */
+struct share {
+	uint64_t ns;
+	uint32_t intervals;
+};
+
 struct job {
 	const char *file;
 	struct selection selection;
@@ -69,6 +75,7 @@ struct job {
 	uint64_t from, to;	/* span of all intervals added */
 	uint32_t added;		/* threads, slices or calls */
 	uint32_t first;		/* the thread added last */
+	struct share *shares;	/* by thread number; only for JSON */
 	uint32_t limited;	/* thread of the limits */
 	uint64_t since, until;	/* time in which the selection chooses that thread */
 };
@@ -141,6 +148,43 @@ static int print_text(const struct job *job)
 
 /* ---- JSON ---- */
 
+static void open_thread(const struct job *job, uint32_t thread, struct out *out)
+{
+	out_text(out, "{\"tid\":");
+	out_json_unsigned(out, why_tid(job->why, thread));
+	out_text(out, ",\"comm\":");
+	out_json_string(out, why_comm(job->why, thread));
+}
+
+static void print_ns(struct out *out, const char *key, uint64_t ns)
+{
+	out_text(out, key);
+	out_json_unsigned(out, ns);
+}
+
+static void print_shares(const struct job *job, struct out *out)
+{
+	const struct share *share;
+	const char *between = "";
+	uint32_t thread;
+	size_t i;
+
+	out_text(out, ",\"of\":[");
+	for (i = 0; i < why_threads(job->why); i++) {
+		thread = why_thread(job->why, i);
+		share = &job->shares[thread];
+		if (!share->intervals)
+			continue;
+		out_text(out, between);
+		open_thread(job, thread, out);
+		print_ns(out, ",\"intervals\":", share->intervals);
+		print_ns(out, ",\"ns\":", share->ns);
+		out_text(out, "}");
+		between = ",";
+	}
+	out_text(out, "]");
+}
+
 static int print_json(const struct job *job)
 {
 	struct out *out = calloc(1, sizeof(*out));
@@ -158,6 +202,7 @@ static int print_json(const struct job *job)
 	out_json_unsigned(out, job->from);
 	out_text(out, ",\"to_ns\":");
 	out_json_unsigned(out, job->to);
+	print_shares(job, out);
 	out_text(out, ",\"tree\":");
 	cause_json(job->why, nodes, 0, out);
 	out_text(out, "}\n");
@@ -176,6 +221,10 @@ static int add(struct job *job, uint32_t thread, uint64_t from, uint64_t to)
 	job->added++;
 	job->from = from < job->from ? from : job->from;
 	job->to = to > job->to ? to : job->to;
+	if (job->shares) {
+		job->shares[thread].intervals++;
+		job->shares[thread].ns += to - from;
+	}
 	return why_add(job->why, thread, from, to);
 }
 
@@ -285,6 +334,29 @@ static int complain_time(const struct job *job)
 			(double)to / 1e9);
 }
 
+static int print_times_json(const struct job *job, const struct times *times, size_t count)
+{
+	struct out *out = calloc(1, sizeof(*out));
+	size_t i;
+
+	if (!out)
+		return complain("out of memory");
+	out->file = stdout;
+	out_text(out, "{\"list\":[");
+	for (i = 0; i < count; i++) {
+		out_text(out, i ? "," : "");
+		open_thread(job, times[i].thread, out);
+		print_ns(out, ",\"waited_ns\":", times[i].waited);
+		print_ns(out, ",\"ran_ns\":", times[i].ran);
+		print_ns(out, ",\"off_ns\":", times[i].off);
+		out_text(out, "}");
+	}
+	out_text(out, "]}\n");
+	out_write(out);
+	free(out);
+	return EXIT_FINE;
+}
+
 static int list_threads(const struct job *job)
 {
 	size_t count = 0, i, shown = 0;
@@ -308,6 +380,11 @@ static int list_threads(const struct job *job)
 		return complain_time(job);
 	}
 	qsort(times, count, sizeof(*times), compare_times);
+	if (job->json) {
+		i = print_times_json(job, times, count);
+		free(times);
+		return (int)i;
+	}
 	printf("%12s  %12s  %12s  %s\n", "waited ms", "ran ms", "off ms",
 	       "thread, those that waited longest for a CPU first");
 	for (i = 0; i < count && (!job->top || shown < job->top); i++, shown++)
@@ -333,6 +410,11 @@ static int explain(struct job *job, const struct tb_trace *trace)
 		     job->file);
 	if (!job->slice && !job->call && !job->chosen)
 		return list_threads(job);
+	if (job->json) {
+		job->shares = calloc(why_threads(job->why) + 1, sizeof(*job->shares));
+		if (!job->shares)
+			return complain("out of memory");
+	}
 	status = add_all(job, trace);
 	if (status)
 		return status;
@@ -370,6 +452,7 @@ static int why_trace(struct job *job, struct tb_trace *trace)
 	status = explain(job, trace);
 	if (error.text[0])
 		status = complain_file(job->file, &error);
+	free(job->shares);
 	why_close(job->why);
 	return status;
 }
@@ -418,8 +501,6 @@ static int why_run(int argc, char **argv)
 	job.chosen = selection_of_threads(&job.selection);
 	if (status == EXIT_FINE && job.slice && job.call)
 		status = misused(&cmd_why, "--slice and --call choose different times: give one of them");
-	if (status == EXIT_FINE && !job.chosen && !job.slice && !job.call && job.json)
-		status = misused(&cmd_why, "of which threads? Choose them with --tid, --pid, --comm or --cgroup");
 	if (status == EXIT_FINE)
 		status = input_choose(&cmd_why, argc, argv, &job.file);
 	if (status == EXIT_FINE)

@@ -246,6 +246,11 @@ static void json_cause(const struct why *why, const struct why_node *node, struc
 			out_text(out, ",\"name\":");
 			out_json_string(out, name);
 		}
+	} else if (node->cause == WHY_OBJECT) {
+		/* without the "of" or "at" of the text */
+		name = strchr(why_object(why, node->who), ' ');
+		out_text(out, ",\"object\":");
+		out_json_string(out, name ? name + 1 : "");
 	} else if (node->cause == WHY_QUOTA) {
 		json_quota(why, node->who, out);
 	} else if (node->cause == WHY_IRQ || node->cause == WHY_UNTIL) {
