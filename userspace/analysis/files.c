@@ -369,6 +369,10 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 		if (thread->args[0] & CLONE_FILES && !(thread->args[0] & CLONE_THREAD))
 			mark_shared(files, pid);
 		break;
+	case EXEC:
+	case OTHER:
+		thread->object = path_name(files, view, "of ");
+		break;
 	default:
 		break;
 	}

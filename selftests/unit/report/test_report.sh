@@ -666,6 +666,33 @@ if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/nul
 	"$TRACEBUF" why -t 100 disk.tbuf >said &&
 		says 'until a request (WS) to disk sda (8:0) was done' said
 	result $? "why has the name of the disk"
+	history objects <<-'END'
+	arguments
+	thread 100
+	file 100 3 /a
+	select 1000 switch,wake,call
+	select 8000000 switch,wake
+	select 9000000 switch,wake,call
+	switch 0 1000000 0 0 100
+	enter 0 2000000 100 0 3
+	exit 0 3000000 100 0 1
+	enter 0 4000000 100 3 3
+	exit 0 5000000 100 3 0
+	enter 0 6000000 100 0 3
+	exit 0 7000000 100 0 -9
+	enter 0 10000000 100 202 4096
+	exit 0 11000000 100 202 0
+	totals 0 0 12000000
+	END
+	"$TRACEBUF" query --csv --no-header objects.tbuf \
+		"SELECT name, _object FROM syscall_duration" >said &&
+		[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, futex,0x1000 ' ] &&
+		"$TRACEBUF" query --csv --no-header -e sys_enter,sched_switch objects.tbuf \
+			"SELECT count(_object) FROM slices" 2>&1 >said && [ "$(cat said)" = 0 ] &&
+		"$TRACEBUF" query --csv --no-header objects.tbuf \
+			"SELECT count(_object) FROM slices WHERE kind = 'run'" >said &&
+		[ "$(cat said)" = 0 ]
+	result $? "query: what a system call uses"
 else
 	skip "docs/json.md names all members of JSON, and no others" "no $TEST_EXPORT, or no SQLite"
 fi

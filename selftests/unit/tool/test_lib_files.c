@@ -62,13 +62,19 @@ static void call(uint32_t tid, int64_t number, uint64_t first, uint64_t second, 
 }
 
 /* A call with file @first: judge() checks that it is named @name */
-static void expect(uint32_t tid, int64_t number, uint64_t first, const char *name)
+static void expect_path(uint32_t tid, int64_t number, uint64_t first, const char *path,
+			const char *name)
 {
 	assert(nr_expected < 64);
 	expected[nr_expected++] = name;
 	/* the second argument marks calls that judge() checks */
-	begin(tid, number, first, 4711, 0, NULL);
+	begin(tid, number, first, 4711, 0, path);
 	end(tid, -11);
+}
+
+static void expect(uint32_t tid, int64_t number, uint64_t first, const char *name)
+{
+	expect_path(tid, number, first, NULL, name);
 }
 
 /* The recorder finds this file open at @time */
@@ -261,6 +267,10 @@ static void waits_without_a_file(void)
 	expect(100, SYS_semtimedop, 5, "of semaphore set 5");
 	expect(100, SYS_msgrcv, 6, "of message queue 6");
 	expect(100, SYS_msgsnd, 6, "of message queue 6");
+	/* no file gets a number */
+	expect_path(100, SYS_execve, 0, "/bin/ls", "of /bin/ls");
+	expect_path(100, SYS_unlink, 0, "/old", "of /old");
+	expect_path(100, SYS_unlink, 0, NULL, "");
 	fx_close(&fx, 0);
 	judge();
 }

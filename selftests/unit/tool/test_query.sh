@@ -158,7 +158,11 @@ for rows in run_slices=ccs slices=ccs all_slices=ccs thread_states=ccccssss wake
 		FROM $table WHERE tid = 300 ORDER BY 1)" || ok=1
 	query --csv moves.tbuf "SELECT * FROM $table" && ! grep -q _cgroup out &&
 		query --schema moves.tbuf $table &&
-		grep -q ', _cgroup TEXT, _container TEXT)$' out || ok=1
+		case $table in
+		slices | all_slices)
+			grep -q ', _cgroup TEXT, _container TEXT, _object TEXT)$' out ;;
+		*) grep -q ', _cgroup TEXT, _container TEXT)$' out ;;
+		esac || ok=1
 done
 result $ok "the cgroup and the container of an interval's thread, in hidden columns"
 answers "$(query --csv --no-header moves.tbuf "WITH s AS MATERIALIZED

@@ -44,9 +44,12 @@ static struct query_table *add(struct query *query, const char *name, const char
 	struct query_table *table = query_add_table(query, name, sqlite3_mprintf("%s", columns),
 						    nr_columns(columns), kind, NULL);
 
-	if (table)
-		table->kinds = kinds;
-	return table;
+	if (!table)
+		return NULL;
+	table->kinds = kinds;
+	if (kinds & 1u << SLICE_SYSCALL)
+		table->columns = sqlite3_mprintf("%z" QUERY_HIDDEN_OBJECT, table->columns);
+	return table->columns ? table : NULL;
 }
 
 static const char *columns_of(const char *name)

@@ -283,7 +283,7 @@ static void range_choice(struct query_table *table, struct query_range *range,
 	range->narrows = true;
 }
 
-/* True if @columns has a column with pid, name or cgroup of a thread */
+/* True if @columns has a hidden column, or one with pid or name of a thread */
 static bool uses_thread_names(const struct query_table *table, uint64_t columns)
 {
 	static const uint64_t names[] = {
@@ -298,7 +298,7 @@ static bool uses_thread_names(const struct query_table *table, uint64_t columns)
 	};
 	int i;
 
-	if (columns & (query_column_bit(table->cgroup) | query_column_bit(table->cgroup + 1)))
+	if (columns >> (table->cgroup < 63 ? table->cgroup : 63))
 		return true;
 	if (!table->is_mapped)
 		return columns & names[table->kind];
@@ -384,6 +384,8 @@ int query_plan(struct query_table *table, const char *text, int count,
 		return result;
 	range->names = uses_thread_names(table, plan->columns) ||
 		       selection_of_threads(table->query->selection);
+	range->objects = range->kinds & 1u << SLICE_SYSCALL &&
+			 plan->columns & query_column_bit(table->cgroup + QUERY_OBJECT);
 	range->seeks = (table->kind == QUERY_EVENT || table->kind == QUERY_EVENTS) &&
 		       !range->names && !(plan->columns & 1 << DB_TID &&
 					  has_simple_events(table, range));

@@ -45,6 +45,9 @@ struct query_store;
 
 /* Behind the columns of a table in its CREATE TABLE */
 #define QUERY_HIDDEN ", " DB_CGROUP_NAME " TEXT HIDDEN, " DB_CONTAINER_NAME " TEXT HIDDEN"
+/* Behind these in tables of system calls; its number among the hidden ones */
+#define QUERY_OBJECT 2
+#define QUERY_HIDDEN_OBJECT ", " DB_OBJECT_NAME " TEXT HIDDEN"
 
 #define QUERY_NO_KEY (-2)
 #define QUERY_MAP_MAX 16
@@ -62,7 +65,8 @@ static inline uint64_t query_column_bit(int column)
  * @formats: by index of the format: true if the table has its events
  * @time, @cpu, @choose: columns, conditions on which narrow a scan down; -1: none.  @choose: "kind"
  *	of slices, "event" of events
- * @cgroup: the first of two hidden columns, the cgroup and the container of the thread
+ * @cgroup: the first of the hidden columns: the cgroup and the container of the thread; in tables
+ *	of system calls also what they use
  * @kinds: 1 << enum slice_kind of slices that it has or is made of
  * @whole: only slices that are whole
  * @is_view: tables/schema.c has it as a view
@@ -75,7 +79,8 @@ static inline uint64_t query_column_bit(int column)
  */
 struct query_table {
 	struct query *query;
-	const char *name, *columns;
+	const char *name;
+	char *columns;
 	enum query_kind kind;
 	unsigned char *formats;
 	int time, cpu, choose, cgroup;
@@ -263,7 +268,8 @@ int query_why_register(struct query *query);
  * @marks: "events": also marks
  * @nothing: no row can fulfil the conditions
  * @narrows: it is less than the whole table
- * @names: columns with pid or name of threads are used
+ * @names: columns with pid or name of threads, or the next one, are used
+ * @objects: the column with what system calls use is used
  * @seeks: the scan may skip the events before @from, because no used column depends on them
  */
 struct query_range {
@@ -273,7 +279,7 @@ struct query_range {
 	unsigned int nr_cpus;
 	unsigned int kinds;
 	unsigned char *formats;
-	bool     marks, nothing, narrows, names, seeks;
+	bool     marks, nothing, narrows, names, objects, seeks;
 };
 
 /**

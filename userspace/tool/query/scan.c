@@ -10,22 +10,25 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "query.h"
+#include "analysis/files.h"
 #include "tool/command/command.h"
 #include "lib/array.h"
 
-/* @state: of QUERY_STATES */
+/* @state: of QUERY_STATES; @object: what a system call uses, NULL if unknown */
 struct lasting {
 	union {
 		struct slice slice;
 		struct request request;
 	};
 	enum db_state state;
+	const char *object;
 };
 
 /**
  * struct query_scan - a scan
  * @row: number of the current row among those of @range
  * @records: of QUERY_USER_SLICES: the rows
+ * @files: what system calls use; NULL: nobody asks
  * @queue: @count slices or requests that the last event ended; the current row is number @at
  * @all: another scan of the whole table, for the numbers of rows in it
  * @all_row: number of rows of @range that @all has passed
@@ -38,6 +41,7 @@ struct query_scan {
 	int64_t row;
 	struct slices *slices;
 	struct requests *requests;
+	struct files *files;
 	sqlite3_stmt *records;
 	struct lasting *queue;
 	size_t count, at, room;
@@ -71,6 +75,10 @@ static void queue_slice(struct query_scan *scan, const struct slice *slice, enum
 		return;
 	one->slice = *slice;
 	one->state = state;
+	one->object = NULL;
+	if (scan->files && slice->kind == SLICE_SYSCALL)
+		one->object = files_name(scan->files,
+					 files_of_call(scan->files, slice->tid, slice->begin));
 }
 
 static void take_slice(void *context, const struct slice *slice)
@@ -109,6 +117,19 @@ int query_missing(struct query *query)
 	return 0;
 }
 
+/* True if -e leaves out no system call */
+static bool wants_all_calls(const struct query *query)
+{
+	const unsigned char *wanted = query->selection->wanted;
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; wanted && (format = tb_trace_format_at(query->trace, i)); i++)
+		if (format->flags & TB_EVENT_SYSCALL && !wanted[i])
+			return false;
+	return true;
+}
+
 static int open_lasting(struct query_scan *scan)
 {
 	struct query_table *table = scan->table;
@@ -130,6 +151,11 @@ static int open_lasting(struct query_scan *scan)
 	slices_switches_from(scan->slices, table->query->selection->wanted ? UINT64_MAX : 0);
 	if (table->kinds & 1u << SLICE_OFF)
 		slices_off(scan->slices);
+	if (scan->range->objects && wants_all_calls(table->query)) {
+		scan->files = files_open(table->query->trace);
+		if (!scan->files)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -172,7 +198,7 @@ static int choose(struct query_scan *scan)
 	for (i = 0; i < count; i++)
 		formats[i] = wants_format(scan, tb_trace_format_at(query->trace, i));
 	choice.formats = formats;
-	if (!range->marks)
+	if (!range->marks && !scan->files)
 		choice.flags |= TB_CHOICE_NO_CONTROL;
 	if (!range->names)
 		choice.flags |= TB_CHOICE_NO_TASKS;
@@ -237,6 +263,7 @@ void query_scan_close(struct query_scan *scan)
 		query_passed(scan->table->query, scan->cursor);
 	slices_close(scan->slices);
 	requests_close(scan->requests);
+	files_close(scan->files);
 	sqlite3_finalize(scan->records);
 	tb_cursor_close(scan->cursor);
 	free(scan->queue);
@@ -308,10 +335,14 @@ static int take_lasting(struct query_scan *scan)
 {
 	const struct tb_view *view = &scan->view;
 	uint64_t ns = (uint64_t)view_ns(scan);
+	int result;
 
 	if (scan->requests)
 		return requests_take(scan->requests, view, ns);
-	return slices_take(scan->slices, view, ns);
+	result = scan->files && view->cpu == TB_RING_DURABLE ? 0 :
+		 slices_take(scan->slices, view, ns);
+	/* after slices_take(), which asks for the object of a call that ends here */
+	return scan->files && result >= 0 ? files_take(scan->files, view, ns) : result;
 }
 
 static int next_lasting(struct query_scan *scan)
@@ -465,6 +496,11 @@ void query_scan_cell(struct query_scan *scan, int column,
 	const struct lasting *one = &scan->queue[scan->at];
 
 	db->cursor = scan->cursor;
+	if (column == table->cgroup + QUERY_OBJECT) {
+		/* without the "of" or "at" of a sentence */
+		cell_copy_string(db, cell, one->object ? strchr(one->object, ' ') + 1 : NULL);
+		return;
+	}
 	if (column >= table->cgroup) {
 		db_cgroup_cell(db, cgroup_of(scan), column > table->cgroup, cell);
 		return;

@@ -334,7 +334,7 @@ void query_close(struct query *query)
 		db_close(query->db);
 	for (i = 0; i < query->nr_tables; i++) {
 		query_stores_free(&query->tables[i]);
-		sqlite3_free((char *)query->tables[i].columns);
+		sqlite3_free(query->tables[i].columns);
 		free(query->tables[i].formats);
 	}
 	free(query->tables);
@@ -346,25 +346,24 @@ void query_close(struct query *query)
 
 /* ---- showing ---- */
 
-static bool has_hidden(const struct query *query, const char *name)
+/* The hidden columns of a table, "" if it has none */
+static const char *hidden_columns(const struct query *query, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < query->nr_tables; i++)
 		if (!strcasecmp(query->tables[i].name, name))
-			return true;
-	return !strcasecmp(name, DB_WHY_NAME);
+			return query->tables[i].kinds & 1u << SLICE_SYSCALL ?
+			       ", " DB_CGROUP_NAME ", " DB_CONTAINER_NAME ", " DB_OBJECT_NAME :
+			       ", " DB_CGROUP_NAME ", " DB_CONTAINER_NAME;
+	return strcasecmp(name, DB_WHY_NAME) ? "" : ", " DB_CGROUP_NAME ", " DB_CONTAINER_NAME;
 }
 
 int query_select_all(struct query *query, const char *name, sqlite3_stmt **statement)
 {
-	char *sql;
+	char *sql = sqlite3_mprintf("SELECT *%s FROM \"%w\"", hidden_columns(query, name), name);
 	int result;
 
-	if (!has_hidden(query, name))
-		return db_select_all(query->db->sqlite, name, statement);
-	sql = sqlite3_mprintf("SELECT *, " DB_CGROUP_NAME ", " DB_CONTAINER_NAME " FROM \"%w\"",
-			      name);
 	*statement = NULL;
 	result = sql ? sqlite3_prepare_v2(query->db->sqlite, sql, -1, statement, NULL) :
 		       SQLITE_NOMEM;

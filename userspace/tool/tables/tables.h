@@ -155,6 +155,7 @@ void db_common(struct db *db, sqlite3_stmt *statement, const struct tb_view *vie
 /* Hidden columns of events and intervals, which only query has; no field has such a name */
 #define DB_CGROUP_NAME "_cgroup"
 #define DB_CONTAINER_NAME "_container"
+#define DB_OBJECT_NAME "_object"
 /* The path of a cgroup, or the name of the container that it belongs to */
 void db_cgroup_cell(struct db *db, uint32_t cgroup, bool container, const struct db_cell *cell);
 
