@@ -30,6 +30,18 @@ static void slice_ended(void *context, const struct slice *slice)
 	}
 }
 
+/* True if no rule kept the beginning or end of a system call out of the recording */
+static bool has_all_calls(const struct tb_trace *trace)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
+		if (!strncmp(format->name, "sys_e", 5) && !is_whole(trace, format, true))
+			return false;
+	return true;
+}
+
 struct analysis *analysis_new(const struct tb_trace *trace,
 			      const struct analysis_options *options)
 {
@@ -44,6 +56,7 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 	if (!a->options.worst)
 		a->options.worst = WORST_DEFAULT;
 	a->ended_limit = ENDED_MIN;
+	a->all_calls = has_all_calls(trace);
 	a->slices = slices_open(trace, a->options.base, slice_ended, a);
 	for (i = 0; i < ANALYSIS_WORSTS; i++)
 		a->worst[i].list = calloc(a->options.worst, sizeof(*a->worst[i].list));

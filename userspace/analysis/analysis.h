@@ -219,6 +219,7 @@ static inline bool analysis_lacks(const struct analysis *a, enum analysis_need n
  * @migrations: number of runs on another CPU than the run before
  * @wait: from wake-up to running; @wait.uncertain: it may have run in between
  * @runnable, @blocked, @sleeping: off the CPU: runnable; in state D; in any other state
+ * @blocked_in, @slept_in: the system calls of the longest of @blocked and @sleeping; -1: not known
  * @series: @run_ns over time, ANALYSIS_SERIES buckets; NULL: it ran in one bucket at most, in
  *	@bucket, for @bucket_ns.  Ask analysis_task_series()
  */
@@ -230,6 +231,7 @@ struct analysis_task {
 	uint64_t tasks;
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
 	struct analysis_stat wait, runnable, blocked, sleeping;
+	int64_t  blocked_in, slept_in;
 	uint64_t *series, bucket_ns;
 	unsigned int bucket;
 };
@@ -327,6 +329,7 @@ enum analysis_context {
  * @task: the task; @begin, @end: when it waited
  * @cpu: the CPU on which it ran afterwards; @before: the one on which it ran before (off the CPU)
  * @state: off the CPU: prev_state of sched_switch
+ * @call: off the CPU: the system call in which it left its CPU, -1 if none is known
  * @woken: the following are known, up to @context:
  * @woken_at: when it was woken
  * @waker, @comm: number and name of the thread on the waker's CPU; 0: it was idle
@@ -343,7 +346,7 @@ struct analysis_wait {
 	const struct analysis_task *task;
 	uint64_t begin, end;
 	uint32_t cpu, before;
-	int64_t  state;
+	int64_t  state, call;
 	bool     woken;
 	uint64_t woken_at;
 	uint32_t waker;

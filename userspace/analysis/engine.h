@@ -34,7 +34,8 @@
 /**
  * struct task - internal data of a task
  * @last_cpu: the CPU on which it was last, or NO_CPU
- * @off: it left a CPU at @off_at with @off_state; @off_losses: number of losses until then
+ * @off: it left a CPU at @off_at with @off_state, in system call @off_call, -1 if none is known;
+ *	@off_losses: number of losses until then
  * @generation: value of known.generation that @it.share_ns is valid for
  * @queued_on: the CPU for which it has waited since @queued_at, or NO_CPU; @queue_next,
  *	@queue_prev: other tasks in that queue
@@ -45,7 +46,7 @@ struct task {
 	uint32_t last_cpu;
 	bool     off;
 	uint64_t off_at, off_losses;
-	int64_t  off_state;
+	int64_t  off_state, off_call;
 	uint32_t queued_on;
 	uint64_t queued_at;
 	struct task *queue_next, *queue_prev;
@@ -150,6 +151,7 @@ struct analysis {
 	uint64_t axis_end;		/* end of the last possible bucket */
 	struct slices *slices;
 	uint64_t ticks;			/* of the last event */
+	bool     all_calls;		/* no rule kept out system calls */
 	bool     ending;		/* analysis_end() was called: slices end now */
 	int      error;
 

@@ -188,7 +188,8 @@ static void find_handlers(struct findings *findings)
 /* Add findings of the MOST tasks with the highest @of, highest first */
 static void find_tasks(struct findings *findings,
 		       uint64_t (*of)(const struct analysis_task *task), uint64_t least_ppm,
-		       void (*say)(const struct analysis_task *task, uint64_t span,
+		       void (*say)(const struct findings *findings,
+				   const struct analysis_task *task, uint64_t span,
 				   struct finding *finding))
 {
 	const struct analysis_total *total = analysis_total(findings->m->a);
@@ -211,7 +212,7 @@ static void find_tasks(struct findings *findings,
 		if (!finding)
 			return;
 		finding->tid = best[i]->tid;
-		say(best[i], span, finding);
+		say(findings, best[i], span, finding);
 		command(findings, finding, "why -t %u", best[i]->tid);
 	}
 }
@@ -221,10 +222,12 @@ static uint64_t blocked(const struct analysis_task *task)
 	return task->blocked.sum;
 }
 
-static void say_waited(const struct analysis_task *task, uint64_t span, struct finding *finding)
+static void say_waited(const struct findings *findings, const struct analysis_task *task,
+		       uint64_t span, struct finding *finding)
 {
 	char all[32], sum[32], most[32], woken[128] = "", way[128] = "";
 
+	(void)findings;
 	if (task->wait.count)
 		TEXT(woken, "%s after %" PRIu64 " wake-ups (%s at most)",
 		     time_text(task->wait.sum, sum), task->wait.count,
@@ -238,14 +241,25 @@ static void say_waited(const struct analysis_task *task, uint64_t span, struct f
 	     (double)ppm(analysis_waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way);
 }
 
-static void say_blocked(const struct analysis_task *task, uint64_t span, struct finding *finding)
+/* " (in fsync)", or "" if no call is known */
+static const char *in_call(const struct findings *findings, int64_t call, char text[64])
 {
-	char all[32], most[32];
+	const char *name = call_name(findings->m->trace, call);
 
-	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most.",
+	if (name)
+		snprintf(text, 64, " (in %s)", name);
+	return name ? text : "";
+}
+
+static void say_blocked(const struct findings *findings, const struct analysis_task *task,
+			uint64_t span, struct finding *finding)
+{
+	char all[32], most[32], call[64];
+
+	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most%s.",
 	     task->comm, task->tid, time_text(blocked(task), all),
 	     (double)ppm(blocked(task), span) / 1e4, task->blocked.count,
-	     time_text(task->blocked.max, most));
+	     time_text(task->blocked.max, most), in_call(findings, task->blocked_in, call));
 }
 
 static uint64_t slept(const struct analysis_task *task)
@@ -253,15 +267,16 @@ static uint64_t slept(const struct analysis_task *task)
 	return task->sleeping.sum;
 }
 
-static void say_slept(const struct analysis_task *task, uint64_t span, struct finding *finding)
+static void say_slept(const struct findings *findings, const struct analysis_task *task,
+		      uint64_t span, struct finding *finding)
 {
-	char all[32], most[32];
+	char all[32], most[32], call[64];
 
 	TEXT(finding->text, "%s-%u slept (state S: for a timer, data, or a lock of another thread) "
-	     "for %s, %.0f %% of the time, %" PRIu64 " times, %s at most.",
+	     "for %s, %.0f %% of the time, %" PRIu64 " times, %s at most%s.",
 	     task->comm, task->tid, time_text(slept(task), all),
 	     (double)ppm(slept(task), span) / 1e4, task->sleeping.count,
-	     time_text(task->sleeping.max, most));
+	     time_text(task->sleeping.max, most), in_call(findings, task->slept_in, call));
 }
 
 /* ---- spikes ---- */

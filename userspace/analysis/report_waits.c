@@ -39,6 +39,16 @@ static void cells_waker(struct report_builder *m, const struct analysis_wait *wa
 	report_unknown(m->report, m->section);
 }
 
+static void cell_call(struct report_builder *m, int64_t call)
+{
+	const char *name = call_name(m->trace, call);
+
+	if (name)
+		text(m, name);
+	else
+		report_unknown(m->report, m->section);
+}
+
 /* ---- latency ---- */
 
 static void section_latency(struct report_builder *m)
@@ -211,6 +221,7 @@ static void section_off(struct report_builder *m, const char *id, const char *ti
 		COLUMN_NUMBER("tid", "tid", REPORT_PLAIN),
 		COLUMN_TEXT("comm", "task"),
 		COLUMN_TEXT("state", "state"),
+		COLUMN_TEXT("call", "in call"),
 		COLUMN_NUMBER("before", "left", REPORT_PLAIN),
 		COLUMN_NUMBER("cpu", "CPU", REPORT_PLAIN),
 		COLUMN_NUMBER("waker", "by", REPORT_PLAIN),
@@ -236,6 +247,7 @@ static void section_off(struct report_builder *m, const char *id, const char *ti
 		number(m, wait->end - wait->begin);
 		cells_task(m, wait->task);
 		text(m, tb_task_state((uint64_t)wait->state, state, sizeof(state)));
+		cell_call(m, wait->call);
 		number(m, wait->before);
 		number(m, wait->cpu);
 		cells_waker(m, wait);

@@ -54,6 +54,13 @@ void cells_task(struct report_builder *m, const struct analysis_task *task);
 __attribute__((format(printf, 2, 3)))
 void remark(struct report_builder *m, const char *format, ...);
 
+/* The name of a system call; NULL: @call is negative, or has none */
+static inline const char *call_name(const struct tb_trace *trace, int64_t call)
+{
+	return call < 0 || call > UINT32_MAX ? NULL :
+	       tb_trace_string(trace, TB_STRING_SYSCALL, (uint32_t)call);
+}
+
 /* True if the trace has the listed events, up to ANALYSIS_NEEDS; else a remark says that @what
  * needs them */
 bool needs(struct report_builder *m, const char *what, ...);

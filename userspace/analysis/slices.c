@@ -545,6 +545,15 @@ const struct slice *slices_running(const struct slices *slices, unsigned int cpu
 	return &slices->cpus[cpu]->run;
 }
 
+int64_t slices_call(const struct slices *slices, uint32_t tid, uint64_t ns)
+{
+	const struct thread *thread = map_get(&slices->threads, tid);
+
+	return thread && thread->in_call &&
+	       !lost_since(slices, thread->call_losses, thread->call.begin, ns) ?
+	       thread->call.number : -1;
+}
+
 const struct plan *slices_plan(struct slices *slices, const struct tb_format *format)
 {
 	return plan_of(&slices->plans, format);

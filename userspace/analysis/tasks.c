@@ -32,6 +32,7 @@ static struct task *make_task(struct analysis *a, uint32_t tid)
 	task->it.tasks = 1;
 	task->it.index = a->nr_tasks++;
 	task->last_cpu = task->queued_on = NO_CPU;
+	task->it.blocked_in = task->it.slept_in = -1;
 	set_name(task, UNKNOWN_NAME);
 	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
 	if (known) {
@@ -204,6 +205,7 @@ static void leave_cpu(struct analysis *a, const struct tb_view *view, struct tas
 	task->off = has_state;
 	task->off_at = view->ns;
 	task->off_state = state;
+	task->off_call = a->all_calls ? slices_call(a->slices, task->it.tid, view->ns) : -1;
 	task->off_losses = a->total.losses;
 	if (!has_state)
 		return;
@@ -223,6 +225,7 @@ static void end_off(struct analysis *a, const struct tb_view *view, struct task 
 	struct analysis_wait wait = {
 		.task = &task->it, .begin = task->off_at, .end = view->ns,
 		.cpu = view->cpu, .before = task->last_cpu, .state = task->off_state,
+		.call = task->off_call,
 	};
 
 	if (unseen || losses_since(a, task->off_losses, wait.begin, wait.end) ||
@@ -231,6 +234,8 @@ static void end_off(struct analysis *a, const struct tb_view *view, struct task 
 		return;
 	}
 	stat_add(stat, wait.end - wait.begin);
+	if (!runnable && stat->max == wait.end - wait.begin)
+		*(blocked ? &task->it.blocked_in : &task->it.slept_in) = wait.call;
 	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns)
 		waits_note_waker(&wait, &a->woken);
 	waits_worst(a, runnable ? ANALYSIS_WORST_RUNNABLE :

@@ -693,6 +693,29 @@ if command -v "$HISTORY_TRACE" >/dev/null && command -v "$TEST_EXPORT" >/dev/nul
 			"SELECT count(_object) FROM slices WHERE kind = 'run'" >said &&
 		[ "$(cat said)" = 0 ]
 	result $? "query: what a system call uses"
+	# 100 is blocked in fsync, 101 after its call: in none
+	history blocked <<-'END'
+	thread 100
+	thread 101
+	switch 0 1000000 0 0 100
+	enter 0 2000000 100 74
+	switch 0 3000000 100 2 101
+	enter 0 4000000 101 0
+	exit 0 5000000 101 0
+	switch 0 6000000 101 2 0
+	waking 0 80000000 0 101 0 0
+	switch 0 81000000 0 0 101
+	waking 0 89000000 101 100 0 0
+	switch 0 90000000 101 1 100
+	exit 0 91000000 100 74
+	totals 0 0 92000000
+	END
+	"$TRACEBUF" report --json --section offcpu-blocked blocked.tbuf >said &&
+		grep -q ',100,"t100","D","fsync",' said && grep -q ',101,"t101","D",null,' said &&
+		"$TRACEBUF" report --section findings blocked.tbuf | tr -s '\n ' ' ' >said &&
+		grep -q 't100-100 was blocked [^*]* in 1 waits of 87 ms at most (in fsync)\.' said &&
+		grep -q 't101-101 was blocked [^*]* in 1 waits of 75 ms at most\.' said
+	result $? "report: the system call in which a task was blocked"
 else
 	skip "docs/json.md names all members of JSON, and no others" "no $TEST_EXPORT, or no SQLite"
 fi
