@@ -31,6 +31,9 @@ test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace $(OUT)/h
 	@echo '# test_report.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
 		HISTORY_TRACE=$(OUT)/history_trace sh $(ROOT)/selftests/unit/report/test_report.sh
+	@echo '# test_why.sh'
+	@TRACEBUF=$(OUT)/asan/tracebuf REPORT_TRACE=$(OUT)/report_trace \
+		HISTORY_TRACE=$(OUT)/history_trace sh $(ROOT)/selftests/unit/report/test_why.sh
 
 test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
 	@echo '# test_query.sh'

@@ -1,0 +1,291 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "tracebuf why", and the findings of "tracebuf report" and "tracebuf diff", name the cause in short
+# recordings with a known history, and their commands work. If this fails, a user blames the wrong
+# thread, or copies a command that shows something else.
+#
+# Needs: TRACEBUF (the tool, with sanitizers), python3; HISTORY_TRACE (history_trace.c) and
+# REPORT_TRACE (report_trace.c) for traces.
+
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/unit/tap.sh
+. "$here/../tap.sh"
+TRACEBUF=${TRACEBUF:-tracebuf}
+REPORT_TRACE=${REPORT_TRACE:-report_trace}
+HISTORY_TRACE=${HISTORY_TRACE:-history_trace}
+begin python3 "$TRACEBUF" "$HISTORY_TRACE" "$REPORT_TRACE"
+
+# history NAME: make NAME.tbuf of the orders on standard input
+history()
+{
+	"$HISTORY_TRACE" "$1.tbuf" >/dev/null
+}
+
+# says TEXT COMMAND...: both, and no other exit status than 0
+says()
+{
+	text=$1
+	shift
+	"$TRACEBUF" "$@" >said 2>&1 && grep -qF -- "$text" said && return
+	sed 's/^/# /' said
+	return 1
+}
+
+# fails TEXT COMMAND...: exit status 1, and what TEXT says
+fails()
+{
+	text=$1
+	shift
+	"$TRACEBUF" "$@" >said 2>&1
+	[ $? -eq 1 ] && grep -qF -- "$text" said && return
+	sed 's/^/# /' said
+	return 1
+}
+
+# 100 sleeps in flock() until 101 wakes it; 103 only waits; 104 is woken, and never runs
+history slept <<'END'
+cpus 1
+thread 100
+thread 101
+thread 103
+thread 104
+switch 0 1000000000 0 0 100
+enter 0 1000001000 100 73
+switch 0 1000002000 100 1 101
+waking 0 1100000000 101 103 0 0
+wakeup 0 1100000000 101 103 0 0
+waking 0 2900000000 101 100 0 0
+wakeup 0 2900000000 101 100 0 0
+switch 0 3000000000 101 0 103
+switch 0 3000000100 103 1 100
+exit 0 3000000200 100 73
+waking 0 3000000300 100 104 0 0
+switch 0 3100000000 100 0 101
+switch 0 3100000001 101 0 100
+totals 0 0 3100000001
+END
+says 't100-100 slept (state S: for a timer, data, or a lock of another thread) for 2.00 s' \
+	report --width 200 --section findings -t 100 slept.tbuf &&
+	says 'tracebuf why -t 100 slept.tbuf' report --section findings -t 100 slept.tbuf &&
+	says 'none of these threads waited for a CPU, was blocked or slept for long' \
+		report --width 300 --section findings -t 101 slept.tbuf
+result $? "findings of a thread: it slept"
+says 'tracebuf why -t 100 --from 2.900000000 --to 3.050000000 -T boot slept.tbuf' report \
+	--section findings --from 2.9 --to 3.05 -T boot slept.tbuf
+result $? "commands of findings choose the same"
+says 'what its CPU did for most of that time is unknown.' \
+	report --width 200 --section findings --from 2.9 --to 3.05 slept.tbuf
+result $? "a wait in which most is unknown"
+says 'without sched_switch among the chosen events (-e) little can be found' \
+	report --width 200 --section findings -e raw_syscalls slept.tbuf &&
+	says 'A cannot be compared: raw_syscalls are not all among the chosen events (-e)' \
+		diff --width 200 -e sched_switch slept.tbuf slept.tbuf
+result $? "nothing is said to be missing that was not chosen"
+says '1900.000  100.0   1900.000        1.100000  waits for a CPU' \
+	why -t 103 --from 1.1 --to 3 slept.tbuf &&
+	says '1900.000  100.0   1900.000        1.100000    t101-101 runs' \
+		why -t 103 --from 1.1 --to 3 slept.tbuf &&
+	says '100.000    4.8    100.000        3.000000  waits for a CPU' \
+		why -t 104 slept.tbuf &&
+	says '2000.000   95.2   2000.000        1.000000    until t100-100 woke it' \
+		why -t 104 slept.tbuf
+result $? "why: a wait for a CPU before the first run, and without one"
+# high waits in futex() for low, which holds the lock, and whose CPU mid takes for 80 ms
+history inversion <<'END'
+cpus 1
+thread 100
+thread 101
+thread 102
+switch 0 1000000000 0 0 100
+waking 0 1001000000 100 101 0 0
+enter 0 1002000000 100 202
+switch 0 1003000000 100 1 101
+waking 0 1004000000 101 102 0 0
+switch 0 1005000000 101 0 102
+switch 0 1085000000 102 1 101
+waking 0 1089000000 101 100 0 0
+switch 0 1090000000 101 0 100
+exit 0 1091000000 100 202
+totals 0 0 1091000000
+END
+says '86.000   94.5     86.000        1.003000  blocked in futex' why -t 100 inversion.tbuf &&
+	says '86.000   94.5     86.000        1.003000    until t101-101 woke it' \
+		why -t 100 inversion.tbuf &&
+	says '80.000   87.9     80.000        1.005000        t102-102 runs' \
+		why -t 100 inversion.tbuf
+result $? "why: a lock whose holder lost its CPU"
+# woken on an idle CPU, and 20 interrupts of 1 ms with a softirq of 0.5 ms in each come first
+{
+	printf '%s\n' 'cpus 1' 'thread 100' 'switch 0 1000000000 0 0 100' \
+		'switch 0 1001000000 100 1 0' 'irq 0 1002000000 0 7' 'waking 0 1002100000 0 100 0 512'
+	for ms in $(seq 1 20); do
+		[ "$ms" = 1 ] || printf 'irq 0 %d000000 0 7\n' $((1001 + ms))
+		printf 'irqend 0 %d500000 0 7\nsoftirq 0 %d500000 0 1\nsoftirqend 0 %d999999 0 1\n' \
+			$((1001 + ms)) $((1001 + ms)) $((1001 + ms))
+	done
+	printf '%s\n' 'switch 0 1022000000 0 0 100' 'switch 0 1023000000 100 1 0' 'totals 0 0 1023000000'
+} | history storm
+says '19.900   86.5     19.900        1.002100  waits for a CPU' why -t 100 storm.tbuf &&
+	says '10.000   43.5      0.500        1.002500    softirq TIMER' why -t 100 storm.tbuf &&
+	says '9.900   43.0      0.500        1.003000    interrupt 7 disk' why -t 100 storm.tbuf
+result $? "why: a storm of interrupts on an idle CPU"
+# 200 may run on CPU 1, of which the file has nothing
+history part <<'END'
+cpus 2
+thread 100
+switch 0 1000000000 0 0 100
+waking 0 1000001000 100 200 0 0
+wakeup 0 1000001100 100 200 0 0
+switch 0 1500000000 100 1 0
+END
+fails 'nothing is known of such a thread' why -t 200 part.tbuf
+result $? "why: no wait where another CPU may run the thread"
+"$TRACEBUF" why --from 3 slept.tbuf >said && [ "$(sed -n 3p said)" = \
+	'     100.000         0.000         0.000  t104-104' ]
+result $? "why: those that waited longest in a time"
+"$TRACEBUF" why --json --from 3 slept.tbuf >said &&
+	grep -q '^{"list":\[{"tid":101,.*},{"tid":104,"comm":"t104","waited_ns":99999701,"ran_ns":0,' \
+		said &&
+	"$TRACEBUF" why --json --call futex inversion.tbuf >said && grep -q \
+	'"of":\[{"tid":100,"comm":"t100","intervals":1,"ns":89000000}\],"tree"' said
+result $? "why: JSON says which threads there are, and whose time is divided"
+says '2000.000 ms, from 1.100000 to 3.100000 s' why -t 103 --from 1.1 --to 99 slept.tbuf
+result $? "why: no time after the recording is unknown"
+history woken <<'END'
+thread 100
+thread 101
+waking 0 1000000000 100 101 0 0
+END
+fails 'in that time; the switches of all threads go from 1.000000 to 3.100000 s' \
+	why -t 100 --from 9 slept.tbuf &&
+	fails 'nothing is known of such a thread; ' why -t 77 slept.tbuf &&
+	fails 'no sched_switch occurred' why woken.tbuf
+result $? "why: what there is instead"
+# each finding of diff has a command that works; waits of 101 of 1 and 50 ms, interrupts
+for wait in 1 50; do
+	history wait$wait <<-END
+	cpus 1
+	thread 100
+	thread 101
+	switch 0 1000000000 0 0 100
+	irq 0 1100000000 100 7
+	irqend 0 $((1100000000 + wait * 4000000)) 100 7
+	waking 0 1800000000 100 101 0 0
+	wakeup 0 1800000000 100 101 0 0
+	switch 0 $((1800000000 + wait * 1000000)) 100 0 101
+	switch 0 1990000000 101 1 0
+	totals 0 0 2000000000
+	END
+done
+for made in half staggered=one staggered2=other unselected killed gap held quiet; do
+	"$REPORT_TRACE" "${made%=*}" "${made#*=}.tbuf"
+done
+"$REPORT_TRACE" ended ended.tbuf 20000
+cp half.tbuf "half's copy.tbuf"
+cat >pairs <<'END'
+one.tbuf half.tbuf
+half.tbuf other.tbuf
+half.tbuf unselected.tbuf
+unselected.tbuf killed.tbuf
+held.tbuf gap.tbuf
+gap.tbuf held.tbuf
+quiet.tbuf half.tbuf
+wait1.tbuf wait50.tbuf
+wait50.tbuf wait1.tbuf
+-T boot --from +1ms --to -1ms wait1.tbuf wait50.tbuf
+-C 0 "half's copy.tbuf" one.tbuf
+-t 200,100 "half's copy.tbuf" one.tbuf
+--comm t200* -r 1 half.tbuf one.tbuf
+END
+python3 "$here/diff_commands.py" pairs
+result $? "findings of diff end with commands that work"
+cp ended.tbuf "ended's copy.tbuf"
+says "tracebuf report --section losses --from +1us --to -1us -e 'sched*' -C 0 -t 1000,1003 --pid 1000,1003 --comm 't*' --cgroup '*one.service' -r 1 -T boot 'ended'\\''s copy.tbuf'" \
+	diff --section findings --from +1us --to -1us -e 'sched*' -t 1003 -C 0 -t 1000 \
+	--pid 1003,1000 --comm 't*' --cgroup '*one.service' -r 1 -T boot \
+	"ended's copy.tbuf" ended.tbuf
+result $? "commands of findings of diff choose the same"
+# a thread waits in fsync until an interrupt reports that its request is complete
+history disk <<'END'
+disk 0 sda
+thread 100
+switch 0 1000000 0 0 100
+enter 0 2000000 100 74
+switch 0 3000000 100 2 0
+irq 0 9000000 0 5
+done 0 9100000 0 0 1
+waking 0 9200000 0 100 0 512
+irqend 0 9300000 0 5
+switch 0 9400000 0 0 100
+exit 0 9500000 100 74
+switch 0 12000000 100 1 0
+END
+says 'until a request (WS) to disk sda (8:0) was done' why -t 100 disk.tbuf
+result $? "why has the name of the disk"
+history objects <<'END'
+arguments
+thread 100
+file 100 3 /a
+select 1000 switch,wake,call
+select 8000000 switch,wake
+select 9000000 switch,wake,call
+switch 0 1000000 0 0 100
+enter 0 2000000 100 0 3
+exit 0 3000000 100 0 1
+enter 0 4000000 100 3 3
+exit 0 5000000 100 3 0
+enter 0 6000000 100 0 3
+exit 0 7000000 100 0 -9
+enter 0 10000000 100 202 4096
+exit 0 11000000 100 202 0
+totals 0 0 12000000
+END
+"$TRACEBUF" query --csv --no-header objects.tbuf \
+	"SELECT name, _object FROM syscall_duration" >said &&
+	[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, futex,0x1000 ' ] &&
+	"$TRACEBUF" query --csv --no-header -e sys_enter,sched_switch objects.tbuf \
+		"SELECT count(_object) FROM slices" 2>/dev/null >said && [ "$(cat said)" = 0 ] &&
+	"$TRACEBUF" query --csv --no-header objects.tbuf \
+		"SELECT count(_object) FROM slices WHERE kind = 'run'" >said &&
+	[ "$(cat said)" = 0 ]
+result $? "query: what a system call uses"
+# 100 is blocked in fsync, 101 after its call: in none
+history blocked <<'END'
+thread 100
+thread 101
+switch 0 1000000 0 0 100
+enter 0 2000000 100 74
+switch 0 3000000 100 2 101
+enter 0 4000000 101 0
+exit 0 5000000 101 0
+switch 0 6000000 101 2 0
+waking 0 80000000 0 101 0 0
+switch 0 81000000 0 0 101
+waking 0 89000000 101 100 0 0
+switch 0 90000000 101 1 100
+exit 0 91000000 100 74
+totals 0 0 92000000
+END
+"$TRACEBUF" report --json --section offcpu-blocked blocked.tbuf >said &&
+	grep -q ',100,"t100","D","fsync",' said && grep -q ',101,"t101","D",null,' said &&
+	"$TRACEBUF" report --section findings blocked.tbuf | tr -s '\n ' ' ' >said &&
+	grep -q 't100-100 was blocked [^*]* in 1 waits of 87 ms at most (in fsync)\.' said &&
+	grep -q 't101-101 was blocked [^*]* in 1 waits of 75 ms at most\.' said
+result $? "report: the system call in which a task was blocked"
+
+good=yes
+for trace in ./*.tbuf; do
+	"$TRACEBUF" verify --analysis "$trace" >said 2>&1
+	grep -q 'analyses: .* 0 invariants violated' said && continue
+	echo "# $trace:"
+	sed 's/^/# /' said
+	good=no
+done
+[ $good = yes ]
+result $? "conclusions add up"
+
+echo "1..$count"
+exit $failed
