@@ -218,7 +218,7 @@ static void free_process(void *pointer)
 	free(process);
 }
 
-static uint32_t look_up(const struct files *files, uint32_t pid, uint64_t number)
+uint32_t files_of_number(const struct files *files, uint32_t pid, uint64_t number)
 {
 	const struct process *process = map_get(&files->processes, pid);
 
@@ -342,9 +342,9 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 		if (tb_field_item(view, args, i, &thread->args[i]))
 			thread->args[i] = 0;
 	if (thread->kind >= USES)
-		thread->object = look_up(files, pid, thread->args[0]);
+		thread->object = files_of_number(files, pid, thread->args[0]);
 	else if (thread->kind == WAIT_ID && thread->args[0] == P_PIDFD)
-		thread->object = look_up(files, pid, thread->args[1]);
+		thread->object = files_of_number(files, pid, thread->args[1]);
 	else
 		thread->object = name_of_arguments(files, thread);
 	switch (thread->kind) {
@@ -470,7 +470,7 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 		if (thread->kind < OPENS || thread->kind >= USES)
 			return 0;
 	}
-	thread->object = look_up(files, pid, thread->args[0]);
+	thread->object = files_of_number(files, pid, thread->args[0]);
 	name = name_of_result(files, thread, &by_exec);
 	thread->object = 0;
 	return set_name(files, pid, (uint64_t)result, name, by_exec);
@@ -557,12 +557,16 @@ static void take_changes(struct files *files, uint64_t ticks)
 	}
 }
 
+int files_reach(struct files *files, const struct tb_view *view)
+{
+	take_changes(files, view->ticks);
+	return apply_at_start(files, view->ns);
+}
+
 int files_take(struct files *files, const struct tb_view *view, uint64_t ns)
 {
-	int result;
+	int result = files_reach(files, view);
 
-	take_changes(files, view->ticks);
-	result = apply_at_start(files, view->ns);
 	if (result)
 		return result;
 	if (view->kind == TB_VIEW_LOST)

@@ -24,6 +24,12 @@ void files_close(struct files *files);
 /* Take the next event or loss in order of time; @ns: its time.  0, -ENOMEM */
 int files_take(struct files *files, const struct tb_view *view, uint64_t ns);
 
+/* Take what changes before this event, to ask files_of_number() at its time.  0, -ENOMEM */
+int files_reach(struct files *files, const struct tb_view *view);
+
+/* The file with this number in process @pid: a number for files_name(); 0: not known, or none */
+uint32_t files_of_number(const struct files *files, uint32_t pid, uint64_t number);
+
 /**
  * files_of_call - what a system call uses: a file, a futex, processes...
  * @begin: time of the call as given to files_take(); it is the last call of @tid

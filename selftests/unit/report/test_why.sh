@@ -229,6 +229,7 @@ history objects <<'END'
 arguments
 thread 100
 file 100 3 /a
+file 100 4 /b
 select 1000 switch,wake,call
 select 8000000 switch,wake
 select 9000000 switch,wake,call
@@ -239,19 +240,32 @@ enter 0 4000000 100 3 3
 exit 0 5000000 100 3 0
 enter 0 6000000 100 0 3
 exit 0 7000000 100 0 -9
+enter 0 9500000 100 0 4
+exit 0 9600000 100 0 1
 enter 0 10000000 100 202 4096
 exit 0 11000000 100 202 0
 totals 0 0 12000000
 END
 "$TRACEBUF" query --csv --no-header objects.tbuf \
 	"SELECT name, _object FROM syscall_duration" >said &&
-	[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, futex,0x1000 ' ] &&
+	[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, read, futex,0x1000 ' ] &&
 	"$TRACEBUF" query --csv --no-header -e sys_enter,sched_switch objects.tbuf \
 		"SELECT count(_object) FROM slices" 2>/dev/null >said && [ "$(cat said)" = 0 ] &&
 	"$TRACEBUF" query --csv --no-header objects.tbuf \
 		"SELECT count(_object) FROM slices WHERE kind = 'run'" >said &&
 	[ "$(cat said)" = 0 ]
 result $? "query: what a system call uses"
+files()
+{
+	"$TRACEBUF" print --files -e sys_enter "$@" objects.tbuf |
+		sed -n 's/.*sys_enter: NR [0-9]* //p'
+}
+
+files >said
+[ "$(cut -d, -f1 said | tr '\n' ' ')" = \
+	'read (fd=3</a> close (fd=3</a>) read (fd=3 read (fd=4 futex (uaddr=0x1000 ' ] &&
+	[ "$(files --from 0.0035 -n 1)" = 'close (fd=3</a>)' ]
+result $? "print: the files behind the numbers in system calls"
 # 100 is blocked in fsync, 101 after its call: in none
 history blocked <<'END'
 thread 100

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
+#include "analysis/files.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/command/option_value.h"
@@ -21,7 +22,8 @@ struct print {
 	struct symbols symbols;
 	struct print_line line;
 	struct jsonl *jsonl;		/* NULL: text */
-	bool verbose, fields, objects;
+	bool verbose, fields, objects, with_files;
+	struct files *files;		/* NULL: not wanted */
 	uint64_t max, printed;
 };
 
@@ -57,6 +59,8 @@ const struct command cmd_print = {
 	"  -n, --max N           stop after N lines\n"
 	"      --raw-ticks       show ticks of the trace clock, not seconds\n"
 	"      --containers      show the container of each thread behind its name\n"
+	"      --files           show the files behind the numbers in system calls. With --from,\n"
+	"                        the recording is read from its beginning\n"
 	"      --fields          show name=value of all fields\n"
 	"      --jsonl           print one JSON object per event (docs/export.md)\n"
 	"  -k, --kallsyms FILE   take the names of functions from FILE: /proc/kallsyms of\n"
@@ -76,18 +80,22 @@ static int print_events(struct print *print, struct tb_trace *trace)
 	int result;
 
 	result = tb_cursor_open(trace, &cursor);
-	if (result >= 0 && selection->from.given)
+	if (result >= 0 && selection->from.given && !print->files)
 		result = tb_cursor_seek(cursor, selection->from_ticks);
 	while (result >= 0 && print->printed < print->max &&
 	       (result = next_event(cursor, &view)) > 0 &&
 	       !selection_over(selection, &view)) {
-		if (!selection_wants(selection, &view))
-			continue;
-		if (print->jsonl)
-			jsonl_event(print->jsonl, &view);
-		else
-			print_line(stdout, &print->line, &view);
-		print->printed++;
+		if (print->files)
+			result = files_reach(print->files, &view);
+		if (result >= 0 && selection_wants(selection, &view)) {
+			if (print->jsonl)
+				jsonl_event(print->jsonl, &view);
+			else
+				print_line(stdout, &print->line, &view);
+			print->printed++;
+		}
+		if (print->files && result >= 0)
+			result = files_take(print->files, &view, view.ns);
 	}
 	if (result < 0) {
 		tb_cursor_close(cursor);
@@ -138,7 +146,17 @@ static int print_recording(struct print *print, struct tb_trace *trace)
 	print->line.formats = print_format_open(trace, &print->symbols);
 	if (!print->line.formats)
 		return complain("out of memory");
+	if (print->with_files) {
+		print->files = files_open(trace);
+		if (!print->files) {
+			print_format_close(print->line.formats);
+			return complain("out of memory");
+		}
+	}
+	print->line.files = print->files;
 	result = print_events(print, trace);
+	files_close(print->files);
+	print->files = NULL;
 	if (print->verbose)
 		print_format_complain(print->line.formats);
 	print_format_close(print->line.formats);
@@ -211,6 +229,7 @@ static int print_run(int argc, char **argv)
 		{ 'i', .text = &print.file }, { 'k', .text = &kallsyms },
 		{ OPTION_RAW_TICKS, .flag = &print.line.ticks },
 		{ OPTION_CONTAINERS, .flag = &print.line.containers },
+		{ OPTION_FILES, .flag = &print.with_files },
 		{ OPTION_FIELDS, .flag = &print.fields }, { OPTION_JSONL, .flag = &print.objects },
 		{ 0 },
 	};
@@ -243,6 +262,8 @@ static int print_run(int argc, char **argv)
 		return misused(&cmd_print, "--raw-ticks and --time exclude each other");
 	if (print.objects && (print.line.ticks || print.fields || print.line.containers))
 		return misused(&cmd_print, "--jsonl has nanoseconds, all fields, and containers: it excludes --raw-ticks, --fields and --containers");
+	if (print.with_files && (print.objects || print.fields))
+		return misused(&cmd_print, "--files is for text: it excludes --jsonl and --fields ('query' has the files in the column _object)");
 	if (input_choose(&cmd_print, argc, argv, &print.file))
 		return EXIT_USAGE;
 	if (kallsyms)

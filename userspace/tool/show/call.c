@@ -108,8 +108,22 @@ static void put_number(struct tb_text *text, enum call_class class, uint64_t val
 	}
 }
 
-static void put_args(struct tb_text *text, const struct call *call, const struct tb_view *view,
-		     const struct tb_format_field *field)
+/* "</etc/passwd>", if it is known what file @number is in the thread's process */
+static void put_file(struct tb_text *text, const struct files *files, const struct tb_view *view,
+		     uint64_t number)
+{
+	const char *name;
+
+	if (!view->task || !view->task->tgid)
+		return;
+	name = files_name(files, files_of_number(files, view->task->tgid, number));
+	/* without the "of" of a sentence */
+	if (name)
+		tb_text_printf(text, "<%s>", strchr(name, ' ') + 1);
+}
+
+static void put_args(struct tb_text *text, const struct call *call, const struct files *files,
+		     const struct tb_view *view, const struct tb_format_field *field)
 {
 	unsigned int i, texts = 0, count = (unsigned int)tb_field_count(view, field);
 	uint64_t value, before = 0;
@@ -129,6 +143,8 @@ static void put_args(struct tb_text *text, const struct call *call, const struct
 		if ((class == CALL_PATH || class == CALL_TEXT) && put_path(text, view, texts++))
 			continue;
 		put_number(text, class, value);
+		if (files && (class == CALL_FD || class == CALL_DFD))
+			put_file(text, files, view, value);
 	}
 }
 
@@ -148,7 +164,8 @@ static void put_result(struct tb_text *text, const char *name, int64_t result)
 		tb_text_printf(text, " (%s)", error);
 }
 
-int call_print(const struct tb_trace *trace, const struct tb_view *view, char *buffer, size_t size)
+int call_print(const struct tb_trace *trace, const struct files *files, const struct tb_view *view,
+	       char *buffer, size_t size)
 {
 	const struct tb_format_field *args, *id, *ret;
 	struct tb_text text = { .buffer = buffer, .size = size };
@@ -175,7 +192,7 @@ int call_print(const struct tb_trace *trace, const struct tb_view *view, char *b
 		tb_text_printf(&text, "%c", *letter > 0x20 && *letter < 0x7f ? *letter : '?');
 	if (args) {
 		tb_text_printf(&text, " (");
-		put_args(&text, call, view, args);
+		put_args(&text, call, files, view, args);
 		tb_text_printf(&text, ")");
 	} else {
 		put_result(&text, name, result);

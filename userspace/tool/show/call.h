@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "analysis/files.h"
 #include "tracebuf.h"
 
 /* How an argument is shown, as module/events/calls.tab has it */
@@ -24,10 +25,12 @@ enum call_class {
  * call_print - write the beginning or the end of a system call as text
  *
  * "NR 257 openat (dfd=AT_FDCWD, filename="/etc/passwd", flags=O_RDONLY|O_CLOEXEC)",
- * "NR 257 openat = -2 (ENOENT)", "NR 9 mmap = 0x7f5e6c3a1000".
+ * "NR 257 openat = -2 (ENOENT)", "NR 9 mmap = 0x7f5e6c3a1000"; with @files, which may be NULL,
+ * "NR 0 read (fd=3</etc/passwd>, ...".
  * Return: like snprintf(); -ENOTSUP: @view is another event, or a compact form.
  */
-int call_print(const struct tb_trace *trace, const struct tb_view *view, char *buffer, size_t size);
+int call_print(const struct tb_trace *trace, const struct files *files, const struct tb_view *view,
+	       char *buffer, size_t size);
 
 /**
  * call_value - write an argument as names

@@ -143,7 +143,7 @@ static int put_text(const struct print_line *print, const struct tb_view *view,
 	int length = -1;
 
 	if (print->formats)
-		length = call_print(print->trace, view, buffer, size);
+		length = call_print(print->trace, print->files, view, buffer, size);
 	if (length < 0 && print->formats)
 		length = print_format_event(print->formats, view, buffer, size);
 	if (length >= 0 && has_signal(view))

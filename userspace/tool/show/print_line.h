@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "analysis/files.h"
 #include "print_format.h"
 #include "tracebuf.h"
 
@@ -17,12 +18,14 @@
  * @base: the clock of times
  * @ticks: show ticks of the trace clock instead
  * @containers: show the container of the thread
+ * @files: show the files behind the numbers in system calls; NULL: do not
  */
 struct print_line {
 	const struct tb_trace *trace;
 	struct print_format *formats;
 	enum tb_timebase base;
 	bool ticks, containers;
+	const struct files *files;
 };
 
 /* "h3": two characters for TB_CONTEXT_* */
