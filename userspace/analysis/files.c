@@ -59,6 +59,7 @@ struct name {
 struct files {
 	struct tb_trace *trace;
 	unsigned int change;		/* next change of the selected events */
+	bool whole_calls;		/* no rule kept system calls out */
 	bool all_calls;			/* now all system calls are recorded */
 	struct map processes, threads;
 	size_t nr_numbers;		/* allocated, for all processes */
@@ -233,7 +234,8 @@ static int set_name(struct files *files, uint32_t pid, uint64_t number, uint32_t
 
 	if (!process)
 		return -ENOMEM;
-	if (!files->all_calls || process->shared || number >= NUMBERS_MAX || (!name && number >= process->count))
+	if (!files->all_calls || process->shared || number >= NUMBERS_MAX ||
+	    (!name && number >= process->count))
 		return 0;
 	if (number >= process->count) {
 		more = (uint32_t)number + 16 - process->count;
@@ -523,19 +525,28 @@ static int apply_at_start(struct files *files, uint64_t ns)
 	return result;
 }
 
-/* True if all beginnings and ends of system calls are recorded from change number @change on */
-static bool has_all_calls(const struct tb_trace *trace, unsigned int change)
+/* True if no rule kept system calls out of the recording */
+static bool has_whole_calls(const struct tb_trace *trace)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
+		if (format->flags & TB_EVENT_SYSCALL && !is_whole(trace, format, true))
+			return false;
+	return true;
+}
+
+/* True if beginnings and ends of system calls are selected from change number @change on */
+static bool selects_calls(const struct tb_trace *trace, unsigned int change)
 {
 	bool enter = false, exit = false;
 	const struct tb_format *format;
 	unsigned int i;
 
 	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
-		if (!(format->flags & TB_EVENT_SYSCALL))
-			continue;
-		if (!is_whole(trace, format, true))
-			return false;
-		if (!tb_trace_selects(trace, change, format->id))
+		if (!(format->flags & TB_EVENT_SYSCALL) ||
+		    !tb_trace_selects(trace, change, format->id))
 			continue;
 		if (strcmp(format->name, "sys_enter"))
 			exit = true;
@@ -551,7 +562,9 @@ static void take_changes(struct files *files, uint64_t ticks)
 	uint64_t from;
 
 	while (!tb_trace_selection(files->trace, files->change, &from) && from <= ticks) {
-		files->all_calls = has_all_calls(files->trace, files->change++);
+		files->all_calls = files->whole_calls &&
+				   selects_calls(files->trace, files->change);
+		files->change++;
 		if (!files->all_calls)
 			forget_all(files);
 	}
@@ -599,7 +612,8 @@ struct files *files_open(struct tb_trace *trace)
 	if (!files)
 		return NULL;
 	files->calls.trace = files->trace = trace;
-	files->all_calls = has_all_calls(trace, 0);
+	files->whole_calls = has_whole_calls(trace);
+	files->all_calls = files->whole_calls && selects_calls(trace, 0);
 	if (!files_at_start_read(&files->at_start, trace))
 		return files;
 	files_close(files);
