@@ -97,6 +97,12 @@ void plans_free(struct plans *plans)
 	*plans = (struct plans){ 0 };
 }
 
+/* True if this record says that further counts are not known */
+static bool is_cut(const struct tb_suppressed *one)
+{
+	return !(one->filtered | one->sampled | one->limited | one->vetoed | one->nested);
+}
+
 bool is_whole(const struct tb_trace *trace, const struct tb_format *format, bool chosen_threads)
 {
 	const struct tb_suppressed *list;
@@ -105,7 +111,8 @@ bool is_whole(const struct tb_trace *trace, const struct tb_format *format, bool
 	list = tb_trace_suppressed(trace, &count);
 	/* the ID of the wide form stands for both forms */
 	for (i = 0; i < count; i++)
-		if (list[i].id ? list[i].id >> 1 == format->id >> 1 : !chosen_threads)
+		if (is_cut(&list[i]) ||
+		    (list[i].id ? list[i].id >> 1 == format->id >> 1 : !chosen_threads))
 			return false;
 	return true;
 }

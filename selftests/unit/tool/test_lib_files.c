@@ -358,10 +358,10 @@ static void calls_not_selected(void)
 	judge();
 }
 
-/* A rule for event @rule has kept some out; 0: the choice of threads */
-static void with_rule(uint32_t rule, const char *name)
+/* A rule for event @rule has kept @count out; 0: the choice of threads */
+static void with_rule(uint32_t rule, uint64_t count, const char *name)
 {
-	const struct tb_suppressed suppressed = { .id = rule, .filtered = 3 };
+	const struct tb_suppressed suppressed = { .id = rule, .filtered = count };
 
 	describe();
 	fx_durable(&fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
@@ -376,10 +376,12 @@ static void with_rule(uint32_t rule, const char *name)
 
 static void calls_with_rules(void)
 {
-	with_rule(EV_ENTER, "");
-	with_rule(EV_EXIT, "");
-	with_rule(90, "of /file");
-	with_rule(0, "of /file");
+	with_rule(EV_ENTER, 3, "");
+	with_rule(EV_EXIT, 3, "");
+	with_rule(90, 3, "of /file");
+	with_rule(0, 3, "of /file");
+	/* the recording had no room for all counts */
+	with_rule(0, 0, "");
 }
 
 static void open_at_start(void)
