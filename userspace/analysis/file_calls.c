@@ -30,6 +30,9 @@ static const struct {
 	{ "recvmsg", USES }, { "sendmmsg", USES }, { "recvmmsg", USES }, { "shutdown", USES },
 	{ "epoll_wait", USES }, { "epoll_pwait", USES }, { "epoll_pwait2", USES },
 	{ "io_uring_enter", USES }, { "sendfile", USES }, { "splice", USES },
+	{ "fgetxattr", USES }, { "fsetxattr", USES }, { "fremovexattr", USES },
+	{ "fsconfig", USES }, { "add_key", NO_PATH }, { "request_key", NO_PATH },
+	{ "delete_module", NO_PATH }, { "fsopen", NO_PATH },
 };
 
 enum file_call file_call_of(struct file_calls *calls, int64_t number)

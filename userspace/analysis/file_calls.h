@@ -11,9 +11,12 @@
 
 #define FILE_CALLS_MAX 1024
 
-/* What a system call does with files; the first argument is a file's number from USES on */
+/*
+ * What a system call does with files; the first argument is a file's number from USES on.  OTHER: a
+ * text among the arguments is a path; NO_PATH: it is none.
+ */
 enum file_call {
-	NOT_LOOKED_UP = 0, OTHER, FUTEX, WAIT, WAIT_ID, SEMAPHORES, MESSAGES, EXEC, CLONE,
+	NOT_LOOKED_UP = 0, OTHER, NO_PATH, FUTEX, WAIT, WAIT_ID, SEMAPHORES, MESSAGES, EXEC, CLONE,
 	CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW, SOCKET, EVENTFD, EPOLL, TIMERFD, SIGNALFD,
 	INOTIFY, MEMFD, PIDFD, USES, CLOSES, DUP, DUP_TO, CONTROL, ACCEPTS,
 };

@@ -271,6 +271,10 @@ static void waits_without_a_file(void)
 	expect_path(100, SYS_execve, 0, "/bin/ls", "of /bin/ls");
 	expect_path(100, SYS_unlink, 0, "/old", "of /old");
 	expect_path(100, SYS_unlink, 0, NULL, "");
+	/* a text that is no path */
+	OPEN(100, "/file", O_RDONLY, 3);
+	expect_path(100, SYS_fsetxattr, 3, "user.name", "of /file");
+	expect_path(100, SYS_delete_module, 0, "ext4", "");
 	fx_close(&fx, 0);
 	judge();
 }
