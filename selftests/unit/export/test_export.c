@@ -9,6 +9,7 @@
  *   test_export golden-kernel FILE  as make, in smaller blocks, with stacks, counters and a name
  *                                   with special characters: makes selftests/golden/kernel.tbuf
  *   test_export golden-user FILE    as user, in smaller blocks: selftests/golden/user.tbuf
+ *   test_export named FILE          a field that is called like the name of another one's number
  *   test_export extras FILE         stacks, counters, requests to a block device, many fields
  *   test_export overlap FILE        overlapping slices of programs, a flow id used for two flows,
  *                                   system calls and interrupts that are open at a gap
@@ -37,6 +38,7 @@ enum {
 	EV_FREQUENCY = 94, EV_SAME_NAME = 96,
 	EV_TIMER = 98, EV_TIMER_EXIT = 100,
 	EV_ISSUE = 102, EV_COMPLETE = 104, EV_WIDE = 106, EV_HRTIMER = 108, EV_FREED = 118,
+	EV_NAMED = 120,
 	EV_INSERT = 112, EV_REQUEUE = 114,
 	EV_UNDESCRIBED = 500,
 };
@@ -599,6 +601,24 @@ static void make_extras(struct fx *fx)
 	fx_end(fx, &notes);
 }
 
+/* An event with a field that is called like the name of the number in another one */
+static void make_named(struct fx *fx)
+{
+	static const struct fx_field fields[] = {
+		{ "function", "void *", 0, 8, 0, TB_FIELD_HEX, 0, 0 },
+		{ "Function_name", "u32", 8, 4, 0, 0, 0, 0 },
+	};
+	struct { uint64_t function; uint32_t name, hole; } event = { 0xffffffff81000000, 7, 0 };
+
+	start(fx, 14);
+	fx_describe(fx, EV_NAMED, 0, "test", "named", fields, 2);
+	fx_durable_end(fx);
+	fx_open(fx, 0, START, 100, NULL);
+	fx_composite(fx, 0, EV_NAMED, START + 100, 100, &event, sizeof(event));
+	fx_close(fx, 0);
+	finish(fx, 1);
+}
+
 /*
  * Random requests that overlap requests in flight or their rest, complete in parts, are requeued
  * or never complete. Few places make one part end where another request begins.
@@ -976,6 +996,8 @@ int main(int argc, char **argv)
 		make_user(&fx, 12);
 	} else if (argc >= 3 && !strcmp(argv[1], "extras")) {
 		make_extras(&fx);
+	} else if (argc >= 3 && !strcmp(argv[1], "named")) {
+		make_named(&fx);
 	} else if (argc >= 4 && !strcmp(argv[1], "stacks")) {
 		make_stacks(&fx, strtoull(argv[3], NULL, 0));
 	} else if (argc >= 3 && !strcmp(argv[1], "overlap")) {

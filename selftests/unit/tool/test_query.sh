@@ -105,7 +105,9 @@ if command -v "$TEST_EXPORT" >/dev/null && "$TEST_EXPORT" big big.tbuf 20000; th
 		answers schedule,schedule+0x10 extras.tbuf \
 			"SELECT function_name, location_name FROM hrtimer_start, kfree_skb" &&
 		answers epoll_wait,-4,EINTR kernel.tbuf \
-			"SELECT id_name, ret, ret_name FROM sys_exit WHERE ret_name IS NOT NULL"
+			"SELECT id_name, ret, ret_name FROM sys_exit WHERE ret_name IS NOT NULL" &&
+		"$TEST_EXPORT" named named.tbuf && query --csv named.tbuf "SELECT * FROM named" &&
+		[ "$(head -n 1 out)" = _time,_cpu,_pid,_tid,_comm,_context,function,Function_name ]
 	result $? "numbers have names: of functions, system calls and errors"
 else
 	skip "20000 events: the same answers as the database has" "no test_export"

@@ -269,7 +269,7 @@ static void add_columns(struct csv *csv, const struct tb_format *format)
 	for (i = 0; i < format->nr_fields; i++)
 		add_column(csv, format->fields[i].name, false);
 	for (i = 0; i < format->nr_fields; i++)
-		if (value_has_names(&format->fields[i]))
+		if (value_has_names(format, &format->fields[i]))
 			add_column(csv, format->fields[i].name, true);
 }
 

@@ -3,6 +3,8 @@
  * The contents of an event as values with names and types.
  */
 #include <inttypes.h>
+#include <string.h>
+#include <strings.h>
 #include "user_writers.h"
 #include "values.h"
 
@@ -22,7 +24,22 @@ static void name_function(const struct tb_trace *trace, struct value *value)
 	value->meaning = value->text;
 }
 
-bool value_has_names(const struct tb_format_field *field)
+/* True if a field has the name VALUE_NAME(@name); SQLite compares names without regard to case */
+static bool has_name_field(const struct tb_format *format, const char *name)
+{
+	size_t length = strlen(name);
+	const char *other;
+	uint32_t i;
+
+	for (i = 0; i < format->nr_fields; i++) {
+		other = format->fields[i].name;
+		if (!strncasecmp(other, name, length) && !strcasecmp(other + length, "_name"))
+			return true;
+	}
+	return false;
+}
+
+bool value_has_names(const struct tb_format *format, const struct tb_format_field *field)
 {
 	switch (field->show) {
 	case TB_SHOW_SYSCALL:
@@ -31,7 +48,7 @@ bool value_has_names(const struct tb_format_field *field)
 	case TB_SHOW_SIGNAL_CODE:
 	case TB_SHOW_RESULT:
 	case TB_SHOW_FUNCTION:
-		return true;
+		return !has_name_field(format, field->name);
 	default:
 		return false;
 	}

@@ -47,8 +47,11 @@ struct value {
 void value_of(const struct tb_trace *trace, const struct tb_view *view,
 	      const struct tb_format_field *field, struct value *value);
 
-/* True if value_of() has names for numbers in @field.  Exports have them as VALUE_NAME("field") */
-bool value_has_names(const struct tb_format_field *field);
+/*
+ * True if tables have a column VALUE_NAME(@field) for the names of numbers in @field of @format: if
+ * value_of() has such names, and no other field is called so.
+ */
+bool value_has_names(const struct tb_format *format, const struct tb_format_field *field);
 #define VALUE_NAME "%s_name"
 
 /* Call @each for all values of @view in their order.  Times of losses are on clock @base. */

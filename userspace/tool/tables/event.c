@@ -3,8 +3,9 @@
  * A trace as tables - one for each event.
  *
  * The table has the columns of the event's wide form; events in the compact form are shown in them,
- * too.  A field with names for its numbers is followed by a column FIELD_name.  A database gets it at the first event.  It has the name of the event; if other events,
- * tables or views have that name, it is SYSTEM_EVENT.
+ * too.  A field with names for its numbers is followed by a column FIELD_name.  A database gets the
+ * table at the first event.  It has the name of the event; if other events, tables or views have
+ * that name, it is SYSTEM_EVENT.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@
 /**
  * struct form - a format
  * @table: number of its table, from 1; 0: not known yet
- * @columns: for each field the numbers of its parameter, and of that for its name; 0: the table does
- *	not have it
+ * @columns: for each field the parameter of its value, and the one of the name of this; 0: the table
+ *	has no such column
  * @count: number of events
  */
 struct form {
@@ -203,8 +204,8 @@ static bool is_compact(const struct db_events *events, const struct tb_format *f
 }
 
 /*
- * Return the parameter of the column @field among the first @own, or of a new one with @type; without
- * @type 0.  -1: no memory
+ * Return the parameter of the column @field among the first @own.  If there is none, return that of a
+ * new column with @type; without @type 0.  -1: no memory
  */
 static int find_column(struct db_event_table *table, size_t own, const char *field,
 		       const char *type)
@@ -240,7 +241,7 @@ static bool add_form(struct db_events *events, struct db_event_table *table,
 						     compact ? NULL : column_type(field));
 		if (form->columns[i].value < 0)
 			return false;
-		if (!form->columns[i].value || !value_has_names(field))
+		if (!form->columns[i].value || !value_has_names(format, field))
 			continue;
 		snprintf(name, sizeof(name), VALUE_NAME, field->name);
 		form->columns[i].name = find_column(table, own, name, compact ? NULL : "TEXT");

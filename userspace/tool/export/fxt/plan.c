@@ -63,7 +63,7 @@ static int plan_make(struct fxt_events *events, struct fxt_plan *plan,
 	for (i = 0; i < format->nr_fields; i++) {
 		plan->args[i] = fxt_events_name(events, format->fields[i].name);
 		/* slices have the names of system calls and softirqs */
-		if (!value_has_names(&format->fields[i]) ||
+		if (!value_has_names(format, &format->fields[i]) ||
 		    format->fields[i].show == TB_SHOW_SYSCALL ||
 		    format->fields[i].show == TB_SHOW_SOFTIRQ)
 			continue;

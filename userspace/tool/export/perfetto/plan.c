@@ -138,7 +138,7 @@ static void plan_fields(struct pf_plan *plan, const struct tb_format *format, bo
 		field = &format->fields[i];
 		plan_field(plan, export_is_number(field) ? STEP_NUMBER :
 			   tb_field_is_text(field) ? STEP_TEXT : STEP_LISTED, field, described);
-		if (value_has_names(field))
+		if (value_has_names(format, field))
 			plan_field(plan, STEP_NAME, field, described);
 	}
 }
@@ -269,7 +269,7 @@ static bool plan_plain(struct pf_plan *plan, const struct tb_format *format)
 	uint32_t steps = format->nr_fields, i;
 
 	for (i = 0; i < format->nr_fields; i++)
-		steps += value_has_names(&format->fields[i]);
+		steps += value_has_names(format, &format->fields[i]);
 	if (!plan_room(plan, steps))
 		return false;
 	plan_fields(plan, format, steps < PF_DESCRIBED_FIELDS &&
