@@ -480,12 +480,18 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 
 /* ---- events ---- */
 
+/* Processes that share their files still do */
 static void forget_all(struct files *files)
 {
-	map_free(&files->processes, free_process);
+	struct process *process;
+	size_t i;
+
+	for (i = 0; i < files->processes.count; i++) {
+		process = files->processes.entries[i].value;
+		if (process)
+			free_numbers(files, process);
+	}
 	map_free(&files->threads, free);
-	files->nr_numbers = 0;
-	memset(&files->processes, 0, sizeof(files->processes));
 	memset(&files->threads, 0, sizeof(files->threads));
 }
 
@@ -624,7 +630,8 @@ void files_close(struct files *files)
 {
 	if (!files)
 		return;
-	forget_all(files);
+	map_free(&files->processes, free_process);
+	map_free(&files->threads, free);
 	files_at_start_free(&files->at_start);
 	tdestroy(files->tree, free);
 	free(files->names);

@@ -7,13 +7,17 @@
  *
  * A file that was opened during the recording has the name that the program used, one from before
  * the recording the name that /proc showed.  The files of a child process are those of its parent.
- * After a loss of events, and while some system calls are not recorded, nothing is known: a close may
- * be missing.  (If only single threads are recorded, the calls of the others are not seen.)
+ * After a loss of events, and while system calls are not selected, no number is known, because a
+ * close may be missing; if a rule kept system calls out, none in the whole recording.
+ *
+ * A name may be an old one if another thread of the process closed the file, and its calls were not
+ * recorded ("record --tid"); or if such a rule is not known, because the recording has no end.
  */
 #ifndef TRACEBUF_FILES_H
 #define TRACEBUF_FILES_H
 
 #include <stdint.h>
+#include <string.h>
 #include "tracebuf.h"
 
 struct files;
@@ -41,5 +45,13 @@ uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin);
 /* "of /etc/passwd", "of a socket (AF_INET)", "at 0x7f0012345678", "of process 17"; printable ASCII
  * only */
 const char *files_name(const struct files *files, uint32_t number);
+
+/* The same without "of" or "at": "/etc/passwd"; NULL for NULL */
+static inline const char *files_plain(const char *name)
+{
+	const char *blank = name ? strchr(name, ' ') : NULL;
+
+	return blank ? blank + 1 : NULL;
+}
 
 #endif /* TRACEBUF_FILES_H */

@@ -53,8 +53,8 @@ struct plans {
 const struct plan *plan_of(struct plans *plans, const struct tb_format *format);
 void plans_free(struct plans *plans);
 
-/** is_whole - true if no rule kept events of @format out of the recording; nor a choice of threads,
- *  unless @chosen_threads.  False if the counts are not complete */
+/** is_whole - true if no rule kept events of @format out of the recording, nor a choice of threads
+ *  unless @chosen_threads; false if the counts are not complete */
 bool is_whole(const struct tb_trace *trace, const struct tb_format *format, bool chosen_threads);
 
 /** plan_number - get a number of an event; 0, and @has false, if it has none */

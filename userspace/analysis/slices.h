@@ -138,7 +138,7 @@ const struct slice *slices_running(const struct slices *slices, unsigned int cpu
 /* The interrupt or softirq that @cpu runs, the innermost one; NULL: none is known */
 const struct slice *slices_interrupt(const struct slices *slices, unsigned int cpu);
 
-/* Number of the system call that thread @tid is in at @ns, after the last event; -1: none is known */
+/* Number of the system call that thread @tid is in at @ns, after the last event; -1: not known */
 int64_t slices_call(const struct slices *slices, uint32_t tid, uint64_t ns);
 
 /* The plan of @format; NULL: no memory */

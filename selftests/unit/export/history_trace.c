@@ -12,6 +12,7 @@
  *   thread TID [CGROUP]          a thread named t<TID> existed before the recording
  *   quota CGROUP TEXT            its CPU quota: TB_STRING_QUOTA
  *   file TID NUMBER NAME         the thread had this file open
+ *   fork TIME PARENT TID         the process TID begins
  *   symbol NUMBER NAME           the name of a function of timers
  *   disk MINOR NAME              the name of the disk 8:MINOR
  *   first CPU NUMBER             sequence number of the first block of the CPU in the file
@@ -322,6 +323,16 @@ static void add_thread(uint32_t tid, uint32_t cgroup)
 	fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
+static void add_process(uint64_t time, uint32_t parent, uint32_t tid)
+{
+	struct tb_thread thread = {
+		.tid = tid, .tgid = tid, .parent = parent, .flags = TB_THREAD_FORK,
+	};
+
+	name_of(tid, thread.comm);
+	fx_durable_at(&fx, time, TB_EV_THREAD, &thread, sizeof(thread));
+}
+
 static void note(unsigned int event, const void *payload, size_t length)
 {
 	fx_begin(&fx, &notes, TB_BLOCK_NOTE, BLOCK_LOG2, 0, 0, 0);
@@ -488,9 +499,12 @@ static bool take_machine(const char *line)
 {
 	char text[TEXT];
 	uint32_t key, number = 0;
+	uint64_t time;
 
 	if (sscanf(line, "thread %" SCNu32 " %" SCNu32, &key, &number) >= 1)
 		add_thread(key, number);
+	else if (sscanf(line, "fork %" SCNu64 " %" SCNu32 " %" SCNu32, &time, &number, &key) == 3)
+		add_process(time, number, key);
 	else if (sscanf(line, "disk %" SCNu32 " %255s", &key, text) == 2)
 		add_string(TB_STRING_DISK, 8 << 20 | key, text);
 	else if (sscanf(line, "quota %" SCNu32 " %255[^\n]", &key, text) == 2)

@@ -71,17 +71,17 @@ for trace in TRACES:
     for words in ("--comm", "*"), ("--slice", "*"), ("--call", "*"):
         for made in run("why", "--json", *words, trace):
             note("`tracebuf why`", "", made)
-            for one in made["of"]:
-                note("`tracebuf why`", "of", one)
-            assert sum(one["ns"] for one in made["of"]) == made["tree"]["ns"], (trace, words)
+            for one in made["chosen"]:
+                note("`tracebuf why`", "chosen", one)
+            assert sum(one["ns"] for one in made["chosen"]) == made["tree"]["ns"], (trace, words)
             nodes = [made["tree"]]
             for node in nodes:
                 note("`tracebuf why`", "Members of a node", node)
                 nodes += node["children"]
     for made in run("why", "--json", trace):
         note("`tracebuf why`", "", made)
-        for one in made["list"]:
-            note("`tracebuf why`", "list", one)
+        for one in made["choices"]:
+            note("`tracebuf why`", "choices", one)
     for question in {table for part, table, _ in named if part == "`query`"}:
         for row in next(run("query", "--json", trace, question), []):
             note("`query`", question, row)

@@ -147,10 +147,10 @@ result $? "why: no wait where another CPU may run the thread"
 	'     100.000         0.000         0.000  t104-104' ]
 result $? "why: those that waited longest in a time"
 "$TRACEBUF" why --json --from 3 slept.tbuf >said &&
-	grep -q '^{"list":\[{"tid":101,.*},{"tid":104,"comm":"t104","waited_ns":99999701,"ran_ns":0,' \
+	grep -q '^{"choices":\[{"tid":101,.*},{"tid":104,"comm":"t104","waited_ns":99999701,"ran_ns":0,' \
 		said &&
 	"$TRACEBUF" why --json --call futex inversion.tbuf >said && grep -q \
-	'"of":\[{"tid":100,"comm":"t100","intervals":1,"ns":89000000}\],"tree"' said
+	'"chosen":\[{"tid":100,"comm":"t100","intervals":1,"ns":89000000}\],"tree"' said
 result $? "why: JSON says which threads there are, and whose time is divided"
 says '2000.000 ms, from 1.100000 to 3.100000 s' why -t 103 --from 1.1 --to 99 slept.tbuf
 result $? "why: no time after the recording is unknown"
@@ -230,6 +230,7 @@ arguments
 thread 100
 file 100 3 /a
 file 100 4 /b
+file 100 5 /c
 select 1000 switch,wake,call
 select 8000000 switch,wake
 select 9000000 switch,wake,call
@@ -240,6 +241,11 @@ enter 0 4000000 100 3 3
 exit 0 5000000 100 3 0
 enter 0 6000000 100 0 3
 exit 0 7000000 100 0 -9
+fork 7100000 100 101
+switch 0 7200000 100 0 101
+enter 0 7300000 101 0 5
+exit 0 7400000 101 0 1
+switch 0 7500000 101 1 100
 enter 0 9500000 100 0 4
 exit 0 9600000 100 0 1
 enter 0 10000000 100 202 4096
@@ -248,7 +254,7 @@ totals 0 0 12000000
 END
 "$TRACEBUF" query --csv --no-header objects.tbuf \
 	"SELECT name, _object FROM syscall_duration" >said &&
-	[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, read, futex,0x1000 ' ] &&
+	[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, read,/c read, futex,0x1000 ' ] &&
 	"$TRACEBUF" query --csv --no-header -e sys_enter,sched_switch objects.tbuf \
 		"SELECT count(_object) FROM slices" 2>/dev/null >said && [ "$(cat said)" = 0 ] &&
 	"$TRACEBUF" query --csv --no-header objects.tbuf \
@@ -262,8 +268,8 @@ files()
 }
 
 files >said
-[ "$(cut -d, -f1 said | tr '\n' ' ')" = \
-	'read (fd=3</a> close (fd=3</a>) read (fd=3 read (fd=4 futex (uaddr=0x1000 ' ] &&
+[ "$(cut -d, -f1 said | tr -d '\n')" = \
+	'read (fd=3</a>close (fd=3</a>)read (fd=3read (fd=5</c>read (fd=4futex (uaddr=0x1000' ] &&
 	[ "$(files --from 0.0035 -n 1)" = 'close (fd=3</a>)' ]
 result $? "print: the files behind the numbers in system calls"
 # 100 is blocked in fsync, 101 after its call: in none

@@ -323,12 +323,16 @@ static void after_a_loss(void)
 	fx_open(&fx, 0, 2000, 100, NULL);
 	OPEN(100, "/before", O_RDONLY, 3);
 	expect(100, SYS_futex, 0x7f00, "at 0x7f00");
+	/* another process may close its files, also after the loss */
+	call(400, SYS_clone, CLONE_FILES, 0, 0, NULL, 500);
 	fx_close(&fx, 0);
 	now = 2200;
 	fx_open(&fx, 0, 2200, 100, &gap);
 	READS(100, 3, "");
 	OPEN(100, "/after", O_RDONLY, 3);
 	READS(100, 3, "of /after");
+	OPEN(400, "/shared", O_RDONLY, 3);
+	READS(400, 3, "");
 	fx_close(&fx, 0);
 	judge();
 }

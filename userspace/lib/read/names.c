@@ -65,9 +65,9 @@ const char *tb_error_name(int64_t number)
 	/* linux/errno.h: seen in a trace, for instance, when a signal interrupts a call */
 	static const char *const inside[] = {
 		"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ENOIOCTLCMD",
-		"ERESTART_RESTARTBLOCK", "EPROBE_DEFER", "EOPENSTALE", "ENOPARAM", NULL, "EBADHANDLE",
-		"ENOTSYNC", "EBADCOOKIE", "ENOTSUPP", "ETOOSMALL", "ESERVERFAULT", "EBADTYPE",
-		"EJUKEBOX", "EIOCBQUEUED", "ERECALLCONFLICT", "ENOGRACE",
+		"ERESTART_RESTARTBLOCK", "EPROBE_DEFER", "EOPENSTALE", "ENOPARAM", NULL,
+		"EBADHANDLE", "ENOTSYNC", "EBADCOOKIE", "ENOTSUPP", "ETOOSMALL", "ESERVERFAULT",
+		"EBADTYPE", "EJUKEBOX", "EIOCBQUEUED", "ERECALLCONFLICT", "ENOGRACE",
 	};
 	enum { FIRST = 512, COUNT = sizeof(inside) / sizeof(inside[0]) };
 

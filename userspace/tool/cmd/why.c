@@ -169,7 +169,7 @@ static void print_shares(const struct job *job, struct out *out)
 	uint32_t thread;
 	size_t i;
 
-	out_text(out, ",\"of\":[");
+	out_text(out, ",\"chosen\":[");
 	for (i = 0; i < why_threads(job->why); i++) {
 		thread = why_thread(job->why, i);
 		share = &job->shares[thread];
@@ -342,7 +342,7 @@ static int print_times_json(const struct job *job, const struct times *times, si
 	if (!out)
 		return complain("out of memory");
 	out->file = stdout;
-	out_text(out, "{\"list\":[");
+	out_text(out, "{\"choices\":[");
 	for (i = 0; i < count; i++) {
 		out_text(out, i ? "," : "");
 		open_thread(job, times[i].thread, out);
@@ -363,6 +363,7 @@ static int list_threads(const struct job *job)
 	struct times *times = calloc(why_threads(job->why) + 1, sizeof(*times)), *time;
 	uint64_t from, to;
 	char text[128];
+	int status;
 
 	if (!times)
 		return complain("out of memory");
@@ -381,9 +382,9 @@ static int list_threads(const struct job *job)
 	}
 	qsort(times, count, sizeof(*times), compare_times);
 	if (job->json) {
-		i = print_times_json(job, times, count);
+		status = print_times_json(job, times, count);
 		free(times);
-		return (int)i;
+		return status;
 	}
 	printf("%12s  %12s  %12s  %s\n", "waited ms", "ran ms", "off ms",
 	       "thread, those that waited longest for a CPU first");

@@ -497,8 +497,7 @@ void query_scan_cell(struct query_scan *scan, int column,
 
 	db->cursor = scan->cursor;
 	if (column == table->cgroup + QUERY_OBJECT) {
-		/* without the "of" or "at" of a sentence */
-		cell_copy_string(db, cell, one->object ? strchr(one->object, ' ') + 1 : NULL);
+		cell_copy_string(db, cell, files_plain(one->object));
 		return;
 	}
 	if (column >= table->cgroup) {

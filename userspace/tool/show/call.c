@@ -116,10 +116,9 @@ static void put_file(struct tb_text *text, const struct files *files, const stru
 
 	if (!view->task || !view->task->tgid)
 		return;
-	name = files_name(files, files_of_number(files, view->task->tgid, number));
-	/* without the "of" of a sentence */
+	name = files_plain(files_name(files, files_of_number(files, view->task->tgid, number)));
 	if (name)
-		tb_text_printf(text, "<%s>", strchr(name, ' ') + 1);
+		tb_text_printf(text, "<%s>", name);
 }
 
 static void put_args(struct tb_text *text, const struct call *call, const struct files *files,

@@ -3,6 +3,7 @@
  * The causes of 'tracebuf why' as text and as JSON; see causes.h.
  */
 #include <inttypes.h>
+#include "analysis/files.h"
 #include "causes.h"
 #include "lib/utf8.h"
 
@@ -247,10 +248,9 @@ static void json_cause(const struct why *why, const struct why_node *node, struc
 			out_json_string(out, name);
 		}
 	} else if (node->cause == WHY_OBJECT) {
-		/* without the "of" or "at" of the text */
-		name = strchr(why_object(why, node->who), ' ');
+		name = files_plain(why_object(why, node->who));
 		out_text(out, ",\"object\":");
-		out_json_string(out, name ? name + 1 : "");
+		out_json_string(out, name ? name : "");
 	} else if (node->cause == WHY_QUOTA) {
 		json_quota(why, node->who, out);
 	} else if (node->cause == WHY_IRQ || node->cause == WHY_UNTIL) {

@@ -19,7 +19,7 @@
 /**
  * struct form - a format
  * @table: number of its table, from 1; 0: not known yet
- * @columns: for each field the parameter of its value, and the one of the name of this; 0: the table
+ * @columns: for each field the parameters of its value, and of the name of the value; 0: the table
  *	has no such column
  * @count: number of events
  */
@@ -204,8 +204,8 @@ static bool is_compact(const struct db_events *events, const struct tb_format *f
 }
 
 /*
- * Return the parameter of the column @field among the first @own.  If there is none, return that of a
- * new column with @type; without @type 0.  -1: no memory
+ * Return the parameter of the column @field among the first @own.  If there is none, return that of
+ * a new column with @type; without @type 0.  -1: no memory
  */
 static int find_column(struct db_event_table *table, size_t own, const char *field,
 		       const char *type)

@@ -26,7 +26,7 @@ struct fxt_plan {
 	enum fxt_plan_kind kind;
 	struct fxt_name *category, *name;
 	struct fxt_name **args;			/* names of the fields */
-	struct fxt_name **names;		/* of arguments with names of their numbers, or NULL */
+	struct fxt_name **names;		/* of further arguments: names of numbers */
 	const struct tb_format_field *fields[FXT_FIELDS_MAX];
 	const struct tb_format_field *text;	/* name of an interrupt; may be NULL */
 };
