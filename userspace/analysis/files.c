@@ -61,6 +61,7 @@ struct files {
 	unsigned int change;		/* next change of the selected events */
 	bool whole_calls;		/* no rule kept system calls out */
 	bool all_calls;			/* now all system calls are recorded */
+	uint64_t calls_from, calls_to;	/* since when, and until when; CLOCK_MONOTONIC, ns */
 	struct map processes, threads;
 	size_t nr_numbers;		/* allocated, for all processes */
 	size_t copied;
@@ -513,20 +514,25 @@ static int take_thread(struct files *files, const struct tb_view *view)
 	return 0;
 }
 
-/* What is known from /proc by @ns, CLOCK_MONOTONIC */
+/*
+ * What is known from /proc by @ns, CLOCK_MONOTONIC.  If system calls were not recorded all the time
+ * between now and the time at which the recorder looked, another file may have had the number.
+ */
 static int apply_at_start(struct files *files, uint64_t ns)
 {
 	const struct file_at_start *file;
 	uint32_t name;
 	int result = 0;
 
-	while (!result && files->nr_applied < files->at_start.count) {
+	while (!result && files->all_calls && files->nr_applied < files->at_start.count) {
 		file = &files->at_start.list[files->nr_applied];
 		if (file->from > ns)
 			break;
+		files->nr_applied++;
+		if (file->begin < files->calls_from || file->end > files->calls_to)
+			continue;
 		name = text_name(files, "of ", file->name, file->length);
 		result = set_name(files, file->pid, file->number, name, file->by_exec);
-		files->nr_applied++;
 	}
 	return result;
 }
@@ -562,17 +568,33 @@ static bool selects_calls(const struct tb_trace *trace, unsigned int change)
 	return enter && exit;
 }
 
+/* The time of the first change, from number @change on, after which calls are not selected */
+static uint64_t calls_end(const struct tb_trace *trace, unsigned int change)
+{
+	uint64_t ticks;
+
+	for (; !tb_trace_selection(trace, change, &ticks); change++)
+		if (!selects_calls(trace, change))
+			return tb_trace_ns(trace, ticks, TB_TIME_MONOTONIC);
+	return UINT64_MAX;
+}
+
 /* Take changes of the selected events up to @ticks */
 static void take_changes(struct files *files, uint64_t ticks)
 {
 	uint64_t from;
+	bool recorded;
 
 	while (!tb_trace_selection(files->trace, files->change, &from) && from <= ticks) {
-		files->all_calls = files->whole_calls &&
-				   selects_calls(files->trace, files->change);
-		files->change++;
-		if (!files->all_calls)
+		recorded = files->whole_calls && selects_calls(files->trace, files->change++);
+		if (recorded && !files->all_calls) {
+			files->calls_from = tb_trace_ns(files->trace, from, TB_TIME_MONOTONIC);
+			files->calls_to = calls_end(files->trace, files->change);
+			files->nr_applied = 0;
+		}
+		if (!recorded)
 			forget_all(files);
+		files->all_calls = recorded;
 	}
 }
 
@@ -614,12 +636,16 @@ uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin)
 struct files *files_open(struct tb_trace *trace)
 {
 	struct files *files = calloc(1, sizeof(*files));
+	uint64_t ticks;
 
 	if (!files)
 		return NULL;
 	files->calls.trace = files->trace = trace;
 	files->whole_calls = has_whole_calls(trace);
-	files->all_calls = files->whole_calls && selects_calls(trace, 0);
+	/* without changes all events are selected all the time */
+	files->all_calls = files->whole_calls && tb_trace_selection(trace, 0, &ticks) &&
+			   selects_calls(trace, 0);
+	files->calls_to = UINT64_MAX;
 	if (!files_at_start_read(&files->at_start, trace))
 		return files;
 	files_close(files);

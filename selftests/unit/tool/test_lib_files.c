@@ -366,6 +366,34 @@ static void calls_not_selected(void)
 	judge();
 }
 
+/* The recorder looks at open files after the start; system calls may not be recorded yet */
+static void selected_after_the_start(void)
+{
+	static const unsigned int both[] = { EV_ENTER, EV_EXIT, 0 }, none[] = { 90, 0 };
+
+	describe();
+	fx_select(&fx, 1500, none);
+	fx_select(&fx, 1800, both);
+	fx_select(&fx, 2000 + 4 * PAUSE, none);
+	fx_select(&fx, 2000 + 5 * PAUSE, both);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1600, 100, NULL);
+	now = 1600;
+	fx_simple(&fx, 0, FX_SOFTIRQ, now, 100);
+	now = 2000;
+	READS(100, 3, "of /found");
+	READS(100, 4, "");
+	find(100, 3, "/found");
+	READS(100, 3, "of /found");
+	now = 2000 + 5 * PAUSE;
+	READS(100, 3, "");
+	find(100, 4, "/later");
+	READS(100, 4, "of /later");
+	READS(100, 3, "");
+	fx_close(&fx, 0);
+	judge();
+}
+
 /* A rule for event @rule has kept @count out; 0: the choice of threads */
 static void with_rule(uint32_t rule, uint64_t count, const char *name)
 {
@@ -615,6 +643,7 @@ static const struct test tests[] = {
 	{ "files: waits for processes and others without a file", waits_without_a_file },
 	{ "files: not known after a loss", after_a_loss },
 	{ "files: not known while calls are not selected", calls_not_selected },
+	{ "files: open at the start, before calls are selected", selected_after_the_start },
 	{ "files: not known if a rule keeps out calls", calls_with_rules },
 	{ "files: open at the start", open_at_start },
 	{ "files: open at the start, changed before the recorder looked", changed_before_the_look },
