@@ -36,11 +36,9 @@ struct number {
 	bool     closed_by_exec;
 };
 
-/* @shared: another process shares its files, and may close them unseen */
 struct process {
 	struct number *numbers;
 	uint32_t count;
-	bool shared;
 };
 
 /* A thread in a system call, since @begin */
@@ -63,6 +61,7 @@ struct files {
 	bool all_calls;			/* now all system calls are recorded */
 	uint64_t calls_from, calls_to;	/* since when, and until when; CLOCK_MONOTONIC, ns */
 	struct map processes, threads;
+	struct map shared;		/* processes whose files others may close */
 	size_t nr_numbers;		/* allocated, for all processes */
 	size_t copied;
 	void  *tree;			/* struct name by text */
@@ -235,7 +234,7 @@ static int set_name(struct files *files, uint32_t pid, uint64_t number, uint32_t
 
 	if (!process)
 		return -ENOMEM;
-	if (!files->all_calls || process->shared || number >= NUMBERS_MAX ||
+	if (!files->all_calls || map_get(&files->shared, pid) || number >= NUMBERS_MAX ||
 	    (!name && number >= process->count))
 		return 0;
 	if (number >= process->count) {
@@ -272,13 +271,15 @@ static void set_by_exec(struct files *files, uint32_t pid, uint64_t first, uint6
 		process->numbers[i].closed_by_exec = by_exec;
 }
 
-static void mark_shared(struct files *files, uint32_t pid)
+static int mark_shared(struct files *files, uint32_t pid)
 {
-	struct process *process = process_of(files, pid);
+	void **slot = map_at(&files->shared, pid);
 
+	if (!slot)
+		return -ENOMEM;
+	*slot = files;
 	forget_numbers(files, pid, 0, UINT64_MAX, false);
-	if (process)
-		process->shared = true;
+	return 0;
 }
 
 static void free_numbers(struct files *files, struct process *process)
@@ -311,7 +312,9 @@ static int copy_numbers(struct files *files, uint32_t from, uint32_t to)
 	child->count = numbers ? parent->count : 0;
 	files->nr_numbers += child->count;
 	files->copied += child->count;
-	child->shared = parent && parent->shared;
+	if (map_get(&files->shared, from))
+		return mark_shared(files, to);
+	map_remove(&files->shared, to);
 	return 0;
 }
 
@@ -370,7 +373,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 		break;
 	case CLONE:
 		if (thread->args[0] & CLONE_FILES && !(thread->args[0] & CLONE_THREAD))
-			mark_shared(files, pid);
+			return mark_shared(files, pid);
 		break;
 	case EXEC:
 	case OTHER:
@@ -484,15 +487,10 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 /* Processes that share their files still do */
 static void forget_all(struct files *files)
 {
-	struct process *process;
-	size_t i;
-
-	for (i = 0; i < files->processes.count; i++) {
-		process = files->processes.entries[i].value;
-		if (process)
-			free_numbers(files, process);
-	}
+	map_free(&files->processes, free_process);
 	map_free(&files->threads, free);
+	files->nr_numbers = 0;
+	memset(&files->processes, 0, sizeof(files->processes));
 	memset(&files->threads, 0, sizeof(files->threads));
 }
 
@@ -656,8 +654,8 @@ void files_close(struct files *files)
 {
 	if (!files)
 		return;
-	map_free(&files->processes, free_process);
-	map_free(&files->threads, free);
+	forget_all(files);
+	map_free(&files->shared, NULL);
 	files_at_start_free(&files->at_start);
 	tdestroy(files->tree, free);
 	free(files->names);
