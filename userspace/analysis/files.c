@@ -584,7 +584,8 @@ static void take_changes(struct files *files, uint64_t ticks)
 	bool recorded;
 
 	while (!tb_trace_selection(files->trace, files->change, &from) && from <= ticks) {
-		recorded = files->whole_calls && selects_calls(files->trace, files->change++);
+		recorded = files->whole_calls && selects_calls(files->trace, files->change);
+		files->change++;
 		if (recorded && !files->all_calls) {
 			files->calls_from = tb_trace_ns(files->trace, from, TB_TIME_MONOTONIC);
 			files->calls_to = calls_end(files->trace, files->change);

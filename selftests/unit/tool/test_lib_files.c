@@ -397,9 +397,11 @@ static void selected_after_the_start(void)
 /* A rule for event @rule has kept @count out; 0: the choice of threads */
 static void with_rule(uint32_t rule, uint64_t count, const char *name)
 {
+	static const unsigned int both[] = { EV_ENTER, EV_EXIT, 0 };
 	const struct tb_suppressed suppressed = { .id = rule, .filtered = count };
 
 	describe();
+	fx_select(&fx, 1500, both);
 	fx_durable(&fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
 	fx_durable_end(&fx);
 	fx_open(&fx, 0, 2000, 100, NULL);
