@@ -256,7 +256,8 @@ static void say_blocked(const struct findings *findings, const struct analysis_t
 {
 	char all[32], most[32], call[64];
 
-	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most%s.",
+	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) "
+	     "for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most%s.",
 	     task->comm, task->tid, time_text(blocked(task), all),
 	     (double)ppm(blocked(task), span) / 1e4, task->blocked.count,
 	     time_text(task->blocked.max, most), in_call(findings, task->blocked_in, call));

@@ -344,7 +344,8 @@ protoc --decode_raw <e.pf | flat >raw
 events e.pf >e.events
 {
 	# Perfetto's own hrtimer_start has no was_armed, and no name of the function
-	grep -q ' hrtimer_start hrtimer:18446612682070036480 function:18446744071578845184 function_name:"schedule" was_armed:1' e.events &&
+	grep ' hrtimer_start hrtimer:18446612682070036480 ' e.events |
+		grep -q ' function:18446744071578845184 function_name:"schedule" was_armed:1' &&
 	# ftrace_event: kfree_skb=367: location=1 protocol=2 skbaddr=3; its reason has no place
 	grep -q '367{ 1:18446744071578845200 2:2048 3:18446612682070040576 }' raw &&
 	grep -q '^1 events kfree_skb: Perfetto has no place for reason$' said &&

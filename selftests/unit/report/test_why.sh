@@ -147,8 +147,8 @@ result $? "why: no wait where another CPU may run the thread"
 	'     100.000         0.000         0.000  t104-104' ]
 result $? "why: those that waited longest in a time"
 "$TRACEBUF" why --json --from 3 slept.tbuf >said &&
-	grep -q '^{"choices":\[{"tid":101,.*},{"tid":104,"comm":"t104","waited_ns":99999701,"ran_ns":0,' \
-		said &&
+	grep '^{"choices":\[{"tid":101,' said |
+		grep -q '},{"tid":104,"comm":"t104","waited_ns":99999701,"ran_ns":0,' &&
 	"$TRACEBUF" why --json --call futex inversion.tbuf >said && grep -q \
 	'"chosen":\[{"tid":100,"comm":"t100","intervals":1,"ns":89000000}\],"tree"' said
 result $? "why: JSON says which threads there are, and whose time is divided"

@@ -263,7 +263,7 @@ static int print_run(int argc, char **argv)
 	if (print.objects && (print.line.ticks || print.fields || print.line.containers))
 		return misused(&cmd_print, "--jsonl has nanoseconds, all fields, and containers: it excludes --raw-ticks, --fields and --containers");
 	if (print.with_files && (print.objects || print.fields))
-		return misused(&cmd_print, "--files is for text: it excludes --jsonl and --fields ('query' has the files in the column _object)");
+		return misused(&cmd_print, "--files excludes --jsonl and --fields: 'query' has files in _object");
 	if (input_choose(&cmd_print, argc, argv, &print.file))
 		return EXIT_USAGE;
 	if (kallsyms)

@@ -28,7 +28,7 @@ struct lasting {
  * struct query_scan - a scan
  * @row: number of the current row among those of @range
  * @records: of QUERY_USER_SLICES: the rows
- * @files: what system calls use; NULL: nobody asks
+ * @files: what system calls use; NULL: the statement does not use the column _object
  * @queue: @count slices or requests that the last event ended; the current row is number @at
  * @all: another scan of the whole table, for the numbers of rows in it
  * @all_row: number of rows of @range that @all has passed

@@ -95,7 +95,7 @@ static void plan_message(struct pf_plan *plan, const struct tb_format *format,
 	}
 }
 
-/* The name of what the step of a plain event writes */
+/* Write the name of the field that @step makes in a plain event to @name; return its length */
 static size_t step_name(const struct pf_step *step, char name[STEP_NAME_MAX])
 {
 	const char *field = step->field->name;
