@@ -4,16 +4,20 @@
  *
  * The wide form of sys_enter has the kernel's fields "id" and "args", but ends with the last
  * argument of the call: most calls have three.  If a call takes names of files or other text
- * (calls.tab), the event has all six arguments, then up to two texts.  The probe reads a text
- * without paging in: without access to its memory, the event has no text.  Another thread may
- * change the text before the call reads it.  The compact form, for calls without text, packs "id"
- * and "args[0]" into 8 bytes.
+ * (calls.tab), the event has all six arguments, then up to two texts.  The address of a socket
+ * becomes text, too.  The probe reads without paging in: without access to the memory, the event
+ * has no text.  Another thread may change the memory before the call reads it.  The compact form,
+ * for calls without text, packs "id" and "args[0]" into 8 bytes.
  *
  * Tracepoints call the probes in process context, with preemption off, without locks.
  */
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/nospec.h>
+#include <linux/socket.h>
 #include <linux/trace_events.h>
 #include <linux/uaccess.h>
+#include <linux/un.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 #include <trace/events/syscalls.h>
@@ -31,12 +35,14 @@
 
 /*
  * An entry of tb_calls: the bytes of the arguments that the call lacks to have six; for each text,
- * 1 + the index of the argument that points to it.
+ * 1 + the index of the argument that points to it; 1 if the first text is the address of a socket,
+ * whose length is the next argument.
  */
-#define TB_CALL(args, text, text2) \
-	((TB_CALL_ARGS - (args)) * 8 | (text) << 6 | (text2) << 9)
+#define TB_CALL(args, text, text2, address) \
+	((TB_CALL_ARGS - (args)) * 8 | (text) << 6 | (text2) << 9 | (address) << 12)
 #define TB_CALL_BYTES_OF(call)	(TB_CALL_ARGS * 8u - ((call) & 63))
 #define TB_CALL_TEXT(call, i)	((call) >> (6 + 3 * (i)) & 7)
+#define TB_CALL_ADDRESS(call)	((call) >> 12 & 1)
 
 /* by number of the call; a call without an entry has six arguments and no text */
 static const u16 tb_calls[] = {
@@ -71,6 +77,49 @@ static notrace u32 tb_call_read(char *to, unsigned long from)
 	return n < 0 ? 0 : min_t(u32, n + 1, TB_CALL_TEXT_MAX);
 }
 
+/*
+ * Write the address of a socket, @length bytes at @from, as text: "127.0.0.1:80", "[::1]:80",
+ * "/run/socket", or "@socket" for an abstract name, with "@" for each NUL.  Return the bytes of the
+ * text, with its NUL; 0: the family has no text, the name is empty, or reading needs to page in.
+ */
+static notrace u32 tb_call_read_address(char *to, unsigned long from, int length)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+	} address;
+	char *path = address.un.sun_path;
+	u32 bytes, i;
+
+	if (length < (int)sizeof(address.any.sa_family))
+		return 0;
+	bytes = min_t(u32, length, sizeof(address.un));
+	if (copy_from_user_nofault(&address, (const void __user *)from, bytes))
+		return 0;
+	switch (address.any.sa_family) {
+	case AF_INET:
+		if (bytes < sizeof(struct sockaddr_in))
+			return 0;
+		break;
+	case AF_INET6:
+		if (bytes < offsetofend(struct sockaddr_in6, sin6_addr))
+			return 0;
+		break;
+	case AF_UNIX:
+		bytes -= offsetof(struct sockaddr_un, sun_path);
+		if (!bytes)
+			return 0;
+		if (!*path)
+			for (i = 0; i < bytes; i++)
+				path[i] = path[i] ?: '@';
+		return scnprintf(to, TB_CALL_TEXT_MAX, "%.*s", bytes, path) + 1;
+	default:
+		return 0;
+	}
+	return scnprintf(to, TB_CALL_TEXT_MAX, "%pISpc", &address) + 1;
+}
+
 /* Out of line, because the buffers of texts take much of the stack. */
 static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_regs *regs, long id,
 						u32 call)
@@ -79,12 +128,15 @@ static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_re
 	char text[TB_CALL_TEXTS][TB_CALL_TEXT_MAX] __uninitialized;
 	unsigned long args[TB_CALL_ARGS] __uninitialized;
 	u32 bytes[TB_CALL_TEXTS] = { 0 }, at = offsetof(struct tb_call_raw, text);
+	unsigned int i, first = TB_CALL_TEXT(call, 0) - 1;
 	struct tb_call_raw *raw;
-	unsigned int i;
 
 	syscall_get_arguments(current, regs, args);
-	for (i = 0; i < TB_CALL_TEXTS && TB_CALL_TEXT(call, i); i++)
-		bytes[i] = tb_call_read(text[i], args[TB_CALL_TEXT(call, i) - 1]);
+	if (TB_CALL_ADDRESS(call))
+		bytes[0] = tb_call_read_address(text[0], args[first], args[first + 1]);
+	else
+		for (i = 0; i < TB_CALL_TEXTS && TB_CALL_TEXT(call, i); i++)
+			bytes[i] = tb_call_read(text[i], args[TB_CALL_TEXT(call, i) - 1]);
 	raw = tb_probe_begin(p, &slot, TB_CALL_BYTES(text) + bytes[0] + bytes[1]);
 	if (!raw)
 		return;

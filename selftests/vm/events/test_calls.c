@@ -5,7 +5,11 @@
  * did not, or the recorder reads memory that it must not.
  */
 #include <linux/memfd.h>
+#include <netinet/in.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "tbtest.h"
 
@@ -148,6 +152,68 @@ TEST_DEV(calls, text_of_arguments)
 	CALL(&c, openat, -1, longer, 0);
 	EXPECT_EQ(TEXT, c.bytes[0]);
 	EXPECT_STREQ(longer, c.text[0]);
+}
+
+TEST_DEV(calls, addresses_of_sockets)
+{
+	struct sockaddr_in four = {
+		.sin_family = AF_INET, .sin_port = htons(5432),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct sockaddr_in6 six = {
+		.sin6_family = AF_INET6, .sin6_port = htons(80), .sin6_addr = IN6ADDR_LOOPBACK_INIT,
+	};
+	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "/run/socket" };
+	char raw[sizeof(un) + 8] = { 0 };
+	struct call c;
+
+	ASSERT_EQ(0, prepare(self->fd));
+	CALL(&c, connect, -1, &four, sizeof(four));
+	EXPECT_STREQ("127.0.0.1:5432", c.text[0]);
+	EXPECT_EQ(sizeof("127.0.0.1:5432"), c.bytes[0]);
+	EXPECT_EQ(0, c.bytes[1]);
+	EXPECT_EQ((uintptr_t)&four, c.args[1]);
+	CALL(&c, bind, -1, &six, sizeof(six));
+	EXPECT_STREQ("[::1]:80", c.text[0]);
+	/* the kernel takes it without the scope */
+	CALL(&c, bind, -1, &six, sizeof(six) - sizeof(six.sin6_scope_id));
+	EXPECT_STREQ("[::1]:80", c.text[0]);
+	CALL(&c, connect, -1, &un, sizeof(un));
+	EXPECT_STREQ("/run/socket", c.text[0]);
+	/* without a NUL, the length ends the path */
+	CALL(&c, connect, -1, &un, offsetof(struct sockaddr_un, sun_path) + 4);
+	EXPECT_STREQ("/run", c.text[0]);
+	memset(un.sun_path, 'x', sizeof(un.sun_path));
+	CALL(&c, connect, -1, &un, sizeof(un));
+	EXPECT_EQ(sizeof(un.sun_path) + 1, c.bytes[0]);
+	/* longer than an address can be */
+	memcpy(raw, &un, sizeof(un));
+	memset(raw + sizeof(un), 'y', sizeof(raw) - sizeof(un));
+	CALL(&c, connect, -1, raw, sizeof(raw));
+	EXPECT_EQ(sizeof(un.sun_path) + 1, c.bytes[0]);
+	/* an abstract name may have a NUL anywhere */
+	memcpy(un.sun_path, "\0a\0b", 4);
+	CALL(&c, connect, -1, &un, offsetof(struct sockaddr_un, sun_path) + 4);
+	EXPECT_STREQ("@a@b", c.text[0]);
+	/* no address, or not a whole one */
+	CALL(&c, bind, -1, &un, offsetof(struct sockaddr_un, sun_path));
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, connect, -1, &four, sizeof(four) - 1);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, connect, -1, &six, sizeof(six) - sizeof(six.sin6_scope_id) - 1);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, connect, -1, &four, 1);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, connect, -1, &four, -1);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, connect, -1, NULL, sizeof(four));
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, connect, -1, ~0ul << 47, sizeof(four));
+	EXPECT_EQ(0, c.bytes[0]);
+	four.sin_family = AF_UNSPEC;
+	CALL(&c, connect, -1, &four, sizeof(four));
+	EXPECT_EQ(0, c.bytes[0]);
+	EXPECT_EQ(FIELDS, c.length);
 }
 
 TEST_DEV(calls, text_that_cannot_be_read)

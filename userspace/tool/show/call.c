@@ -94,6 +94,7 @@ static void put_number(struct tb_text *text, enum call_class class, uint64_t val
 	case CALL_PTR:
 	case CALL_PATH:
 	case CALL_TEXT:
+	case CALL_ADDRESS:
 		if (!value)
 			tb_text_printf(text, "NULL");
 		else
@@ -139,7 +140,8 @@ static void put_args(struct tb_text *text, const struct call *call, const struct
 		tb_text_printf(text, i ? ", " : "");
 		if (call)
 			tb_text_printf(text, "%s=", call->args[i].name);
-		if ((class == CALL_PATH || class == CALL_TEXT) && put_path(text, view, texts++))
+		if ((class == CALL_PATH || class == CALL_TEXT || class == CALL_ADDRESS) &&
+		    put_path(text, view, texts++))
 			continue;
 		put_number(text, class, value);
 		if (files && (class == CALL_FD || class == CALL_DFD))
