@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/close_range.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <search.h>
 #include <stdbool.h>
@@ -46,6 +47,7 @@ struct thread {
 	uint64_t begin, args[3];
 	enum file_call kind;
 	uint32_t path, object;		/* numbers of names */
+	uint32_t before;		/* of the socket, before it gets an address */
 	bool     inside;
 };
 
@@ -113,10 +115,13 @@ const char *files_name(const struct files *files, uint32_t number)
 	return number && number <= files->nr_names ? files->names[number]->text : NULL;
 }
 
-/* The number of the name @before and @path, without control characters; 0: no memory, or too many */
+/*
+ * The number of the name @before, cut to half of the room, and @path, without control characters;
+ * 0: no memory, or too many
+ */
 static uint32_t text_name(struct files *files, const char *before, const char *path, size_t length)
 {
-	size_t used = strlen(before), i;
+	size_t used = strnlen(before, NAME_BYTES / 2), i;
 	char text[NAME_BYTES];
 
 	memcpy(text, before, used);
@@ -144,19 +149,58 @@ static uint32_t path_name(struct files *files, const struct tb_view *view, const
 	return text_name(files, before, path, length);
 }
 
-static uint32_t socket_name(struct files *files, uint64_t family)
+/* The name of a socket without an address; @args: those of socket() */
+static uint32_t socket_name(struct files *files, const uint64_t *args)
 {
-	static const struct { uint64_t family; const char *name; } families[] = {
-		{ AF_UNIX, "AF_UNIX" }, { AF_INET, "AF_INET" }, { AF_INET6, "AF_INET6" },
-		{ AF_NETLINK, "AF_NETLINK" }, { AF_PACKET, "AF_PACKET" }, { AF_VSOCK, "AF_VSOCK" },
+	static const struct { int family, type, protocol; const char *name; } kinds[] = {
+		{ AF_UNIX, 0, 0, "unix" },
+		{ AF_INET, SOCK_STREAM, IPPROTO_TCP, "tcp" },
+		{ AF_INET, SOCK_DGRAM, IPPROTO_UDP, "udp" },
+		{ AF_INET, 0, 0, "AF_INET" },
+		{ AF_INET6, SOCK_STREAM, IPPROTO_TCP, "tcp" },
+		{ AF_INET6, SOCK_DGRAM, IPPROTO_UDP, "udp" },
+		{ AF_INET6, 0, 0, "AF_INET6" },
+		{ AF_NETLINK, 0, 0, "AF_NETLINK" }, { AF_PACKET, 0, 0, "AF_PACKET" },
+		{ AF_VSOCK, 0, 0, "AF_VSOCK" },
 	};
+	int type = (int)args[1] & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), protocol = (int)args[2];
 	char text[48] = "of a socket";
 	size_t i;
 
-	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		if (families[i].family == family)
-			snprintf(text, sizeof(text), "of a socket (%s)", families[i].name);
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].family != (int)args[0] || (kinds[i].type && kinds[i].type != type) ||
+		    (kinds[i].protocol && protocol && kinds[i].protocol != protocol))
+			continue;
+		snprintf(text, sizeof(text), "of a socket (%s)", kinds[i].name);
+		break;
+	}
 	return name_number(files, text);
+}
+
+/*
+ * The name that socket @before gets from the address in bind() or connect(): "of tcp 0.0.0.0:80",
+ * "of tcp -> 10.0.0.1:443".  If the address is not known, the name has no peer.
+ */
+static uint32_t address_name(struct files *files, const struct tb_view *view,
+			     const struct thread *thread)
+{
+	const struct tb_format_field *field = tb_format_field(view->format, "path");
+	const char *name = files_name(files, thread->before), *peer, *address, *between;
+	char kind[16], text[NAME_BYTES / 2 + 1];
+	size_t length, own;
+
+	if (!name)
+		name = "of a socket";
+	peer = strstr(name, " -> ");
+	own = peer ? (size_t)(peer - name) : strlen(name);
+	if (!field || tb_field_str(view, field, &address, &length) || !length)
+		return text_name(files, "", name, own);
+	between = thread->kind == CONNECTS ? " -> " : " ";
+	if (sscanf(name, "of a socket (%15[^)])", kind) == 1)
+		snprintf(text, sizeof(text), "of %s%s", kind, between);
+	else
+		snprintf(text, sizeof(text), "%.*s%s", own < 60 ? (int)own : 60, name, between);
+	return text_name(files, text, address, length);
 }
 
 /* The name of the processes for which a call waits: of process @id, if it is positive */
@@ -261,6 +305,16 @@ static void forget_numbers(struct files *files, uint32_t pid, uint64_t first, ui
 			process->numbers[i].name = 0;
 }
 
+/* Rename a number, unless another file has it now */
+static void rename_number(struct files *files, uint32_t pid, uint64_t number, uint32_t from,
+			  uint32_t to)
+{
+	struct process *process = map_get(&files->processes, pid);
+
+	if (from && files_of_number(files, pid, number) == from)
+		process->numbers[number & UINT32_MAX].name = to;
+}
+
 static void set_by_exec(struct files *files, uint32_t pid, uint64_t first, uint64_t last,
 			bool by_exec)
 {
@@ -362,6 +416,11 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 	case MEMFD:
 		thread->path = path_name(files, view, "of memory, ");
 		break;
+	case BINDS:
+	case CONNECTS:
+		thread->before = thread->object;
+		thread->object = address_name(files, view, thread);
+		break;
 	case CLOSES:
 		forget_numbers(files, pid, thread->args[0], thread->args[0], false);
 		break;
@@ -389,6 +448,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 static uint32_t name_of_result(struct files *files, const struct thread *thread, bool *by_exec)
 {
 	uint64_t flags = O_CLOEXEC;
+	const char *before;
 	uint32_t name = 0;
 
 	switch (thread->kind) {
@@ -406,7 +466,7 @@ static uint32_t name_of_result(struct files *files, const struct thread *thread,
 		break;
 	case SOCKET:
 		flags = thread->args[1];
-		name = socket_name(files, thread->args[0]);
+		name = socket_name(files, thread->args);
 		break;
 	case EVENTFD:
 		name = name_number(files, "of an eventfd");
@@ -428,7 +488,9 @@ static uint32_t name_of_result(struct files *files, const struct thread *thread,
 		name = process_name(files, (int32_t)thread->args[0], false);
 		break;
 	case ACCEPTS:
-		name = thread->object;
+		/* O_CLOEXEC may be in an argument that is not kept */
+		before = files_name(files, thread->object);
+		name = before ? text_name(files, before, ", accepted", 10) : 0;
 		break;
 	case CONTROL:
 		*by_exec = thread->args[1] == F_DUPFD_CLOEXEC;
@@ -453,9 +515,11 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 
 	if (!thread || !thread->inside)
 		return 0;
+	name = thread->object;
 	thread->inside = false;
 	thread->object = 0;
-	if (!ret || tb_field_s64(view, ret, &result) || result < 0)
+	if (!ret || tb_field_s64(view, ret, &result) ||
+	    (result < 0 && (result != -EINPROGRESS || thread->kind != CONNECTS)))
 		return 0;
 	switch (thread->kind) {
 	case EXEC:
@@ -468,6 +532,10 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 		if (thread->args[1] != F_DUPFD && thread->args[1] != F_DUPFD_CLOEXEC)
 			return 0;
 		break;
+	case BINDS:
+	case CONNECTS:
+		rename_number(files, pid, thread->args[0], thread->before, name);
+		return 0;
 	case DUP:
 	case DUP_TO:
 	case ACCEPTS:

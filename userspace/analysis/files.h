@@ -5,6 +5,9 @@
  * A call has the number of a file.  The name comes from the call that opened or copied the file, or
  * from the list of open files that the recorder wrote at the start.  The arguments name the rest.
  *
+ * A socket has the addresses of bind() and connect(), a copy those that it had when it was copied.
+ * One from accept() has the address of the socket that accepted it: its peer's is not recorded.
+ *
  * A file that was opened during the recording has the name that the program used, one from before
  * the recording the name that /proc showed.  The files of a child process are those of its parent.
  * After a loss of events, and while system calls are not selected, no number is known, because a
@@ -42,7 +45,7 @@ uint32_t files_of_number(const struct files *files, uint32_t pid, uint64_t numbe
  */
 uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin);
 
-/* "of /etc/passwd", "of a socket (AF_INET)", "at 0x7f0012345678", "of process 17"; printable ASCII
+/* "of /etc/passwd", "of tcp -> 10.0.0.1:443", "at 0x7f0012345678", "of process 17"; printable ASCII
  * only */
 const char *files_name(const struct files *files, uint32_t number);
 

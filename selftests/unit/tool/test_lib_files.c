@@ -5,7 +5,9 @@
  * close them, and from what the recorder found open at the start (TB_EV_OPEN_FILE). If this fails,
  * `why` names a file that the thread never waited for.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -226,15 +228,78 @@ static void opened_and_closed(void)
 	end(100, 0);
 	READS(100, 4, "of /new");
 	call(100, SYS_socket, AF_INET, SOCK_STREAM, 0, NULL, 5);
-	READS(100, 5, "of a socket (AF_INET)");
+	READS(100, 5, "of a socket (tcp)");
 	call(100, SYS_accept4, 5, 0, 0, NULL, 6);
-	READS(100, 6, "of a socket (AF_INET)");
+	READS(100, 6, "of a socket (tcp), accepted");
 	/* the text was not available when the call began */
 	call(100, SYS_openat, AT_FDCWD, 5, 0, NULL, 6);
 	READS(100, 6, "");
 	call(100, SYS_close_range, 4, 5, 0, NULL, 0);
 	READS(100, 4, "");
 	OPEN(100, long_path, O_RDONLY, 7);
+	fx_close(&fx, 0);
+	judge();
+}
+
+/* Sockets have the addresses that bind() and connect() gave them */
+static void addresses_of_sockets(void)
+{
+	static char path[108], bound[128], connected[128], accepted[128];
+
+	start();
+	call(100, SYS_socket, AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP, NULL, 3);
+	call(100, SYS_bind, 3, 0, 28, "[::]:80", -EADDRINUSE);
+	READS(100, 3, "of a socket (tcp)");
+	call(100, SYS_bind, 3, 0, 28, "[::]:80", 0);
+	READS(100, 3, "of tcp [::]:80");
+	call(100, SYS_accept, 3, 0, 0, NULL, 4);
+	READS(100, 4, "of tcp [::]:80, accepted");
+	call(100, SYS_socket, AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0, NULL, 5);
+	call(100, SYS_bind, 5, 0, 16, "10.0.0.2:53", 0);
+	call(100, SYS_connect, 5, 0, 16, "10.0.0.1:53", 0);
+	READS(100, 5, "of udp 10.0.0.2:53 -> 10.0.0.1:53");
+	/* another peer, none, and one whose address could not be read */
+	call(100, SYS_connect, 5, 0, 16, "10.0.0.9:53", 0);
+	READS(100, 5, "of udp 10.0.0.2:53 -> 10.0.0.9:53");
+	call(100, SYS_connect, 5, 0, 16, NULL, 0);
+	READS(100, 5, "of udp 10.0.0.2:53");
+	/* in the call, with the address that it has, and later only if it connected */
+	call(100, SYS_socket, AF_INET, SOCK_STREAM, 0, NULL, 6);
+	expect_path(100, SYS_connect, 6, "127.0.0.1:5432", "of tcp -> 127.0.0.1:5432");
+	call(100, SYS_connect, 6, 0, 16, "127.0.0.1:5432", -ECONNREFUSED);
+	READS(100, 6, "of a socket (tcp)");
+	call(100, SYS_connect, 6, 0, 16, "127.0.0.1:99", -EINPROGRESS);
+	READS(100, 6, "of tcp -> 127.0.0.1:99");
+	call(100, SYS_socket, AF_INET, SOCK_RAW, IPPROTO_TCP, NULL, 7);
+	READS(100, 7, "of a socket (AF_INET)");
+	call(100, SYS_socket, AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, 7);
+	READS(100, 7, "of a socket (AF_INET)");
+	call(100, SYS_socket, AF_VSOCK, SOCK_STREAM, 0, NULL, 7);
+	call(100, SYS_connect, 7, 0, 16, NULL, 0);
+	READS(100, 7, "of a socket (AF_VSOCK)");
+	/* another file gets the number while one thread connects */
+	call(100, SYS_socket, AF_UNIX, SOCK_STREAM, 0, NULL, 8);
+	begin(100, SYS_connect, 8, 0, 110, "/run/a");
+	call(101, SYS_close, 8, 0, 0, NULL, 0);
+	OPEN(101, "/new", O_RDONLY, 8);
+	end(100, 0);
+	READS(100, 8, "of /new");
+	/* its file is not known */
+	expect_path(100, SYS_connect, 99, "@a", "of a socket -> @a");
+	READS(100, 99, "");
+	/* texts that do not fit */
+	memset(path, 'p', sizeof(path) - 1);
+	path[sizeof(path) - 1] = 0;
+	call(100, SYS_socket, AF_UNIX, SOCK_STREAM, 0, NULL, 9);
+	call(100, SYS_bind, 9, 0, 110, path, 0);
+	snprintf(bound, sizeof(bound), "of unix %s", path);
+	READS(100, 9, bound);
+	call(100, SYS_connect, 9, 0, 110, path, 0);
+	snprintf(connected, sizeof(connected), "of unix %.52s -> ...%.60s", path, path);
+	READS(100, 9, connected);
+	call(100, SYS_accept, 9, 0, 0, NULL, 10);
+	snprintf(accepted, sizeof(accepted), "of unix %.52s -> , accepted", path);
+	READS(100, 10, accepted);
 	fx_close(&fx, 0);
 	judge();
 }
@@ -641,6 +706,7 @@ static void start_not_recorded(void)
 
 static const struct test tests[] = {
 	{ "files: opened, copied, closed", opened_and_closed },
+	{ "files: addresses of sockets", addresses_of_sockets },
 	{ "files: of children, after exec", other_processes },
 	{ "files: waits for processes and others without a file", waits_without_a_file },
 	{ "files: not known after a loss", after_a_loss },
