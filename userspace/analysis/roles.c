@@ -23,6 +23,7 @@ static const struct {
 	{ "irq", "irq_handler_exit", ROLE_IRQ_EXIT, NULL, { "irq", "ret" } },
 	{ "irq", "softirq_entry", ROLE_SOFTIRQ, NULL, { "vec" } },
 	{ "irq", "softirq_exit", ROLE_SOFTIRQ_EXIT, NULL, { "vec" } },
+	{ "irq", "softirq_raise", ROLE_SOFTIRQ_RAISE, NULL, { "vec" } },
 	{ "raw_syscalls", "sys_enter", ROLE_SYSCALL, NULL, { "id" } },
 	{ "raw_syscalls", "sys_exit", ROLE_SYSCALL_EXIT, NULL, { "id", "ret" } },
 	{ "timer", "timer_expire_entry", ROLE_FUNCTION, NULL, { "timer", "function" } },

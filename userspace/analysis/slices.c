@@ -56,6 +56,10 @@ void slices_before(struct slices *slices)
 	}
 	slices->calls_from = spans_recorded_from(slices->trace, "raw_syscalls:sys_enter",
 						 slices->base);
+	slices->raises_from = spans_recorded_from(slices->trace, "irq:softirq_raise", slices->base);
+	/* an interrupt in the softirq may give it packets without raising it again */
+	from = spans_recorded_from(slices->trace, "irq:irq_handler_entry", slices->base);
+	slices->raises_from = later(slices->raises_from, from);
 	for (i = 0; i < FORMS; i++)
 		slices->unruled_from[i] = missing->rules_known ? 0 : UINT64_MAX;
 	/* before the first change, it is not known what was selected */
@@ -388,6 +392,11 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	tid = plan_number(view, plan->fields[1], &has);
 	if (!has)
 		return;
+	/* the kernel runs raised softirqs before a CPU becomes idle */
+	if (!tid)
+		cpu->raised = RAISED_NOT;
+	else if (cpu->raised == RAISED_BY_TASK)
+		cpu->raised = RAISED_UNKNOWN;
 	slice_begin(&cpu->run, SLICE_RUN, view, ns);
 	cpu->running = true;
 	cpu->began_before = false;
@@ -497,6 +506,7 @@ static void drop_open(struct slices *slices, struct cpu *cpu, uint64_t ns)
 		end_unknown(slices, &cpu->in_softirq);
 	slices_drop_irqs(slices, cpu, 0);
 	cpu->running = cpu->softirq = false;
+	cpu->raised = RAISED_UNKNOWN;
 }
 
 /* The state of @cpu, which never moves; NULL: no memory */
@@ -622,6 +632,9 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	case ROLE_SOFTIRQ:
 	case ROLE_SOFTIRQ_EXIT:
 		return slices_take_softirq(slices, plan, view, cpu, ns);
+	case ROLE_SOFTIRQ_RAISE:
+		slices_take_raise(slices, plan, view, cpu, ns);
+		return 0;
 	case ROLE_SYSCALL:
 		note_form(slices, view, FORM_CALL, ns);
 		return take_call(slices, plan, view, ns);

@@ -4,6 +4,9 @@
  */
 #include "slices_parts.h"
 
+/* The softirq that gives packets to their receivers */
+#define NET_RX 3
+
 /* True if @slice is the interrupt that @view begins or ends */
 static bool is_irq(const struct slice *slice, const struct plan *plan,
 		   const struct tb_view *view, int64_t irq)
@@ -109,6 +112,23 @@ int slices_take_irq_exit(struct slices *slices, const struct plan *plan,
 	return 1;
 }
 
+void slices_take_raise(const struct slices *slices, const struct plan *plan,
+		       const struct tb_view *view, struct cpu *cpu, uint64_t ns)
+{
+	const unsigned int interrupts = TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ | TB_CONTEXT_NMI;
+	int64_t vector;
+	bool has;
+
+	vector = plan_number(view, plan->fields[0], &has);
+	if (has && vector != NET_RX)
+		return;
+	if (!has || ns < slices->raises_from || view->context & interrupts ||
+	    cpu->raised == RAISED_UNKNOWN)
+		cpu->raised = RAISED_UNKNOWN;
+	else
+		cpu->raised = RAISED_BY_TASK;
+}
+
 int slices_take_softirq(struct slices *slices, const struct plan *plan,
 			const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
@@ -123,6 +143,10 @@ int slices_take_softirq(struct slices *slices, const struct plan *plan,
 			end_unknown(slices, &cpu->in_softirq);
 		slice_begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
 		cpu->in_softirq.number = vector;
+		if (vector == NET_RX) {
+			cpu->in_softirq.sends = cpu->raised == RAISED_BY_TASK;
+			cpu->raised = RAISED_NOT;
+		}
 		cpu->softirq = !is_ignored(slices, view->format);
 		if (!cpu->softirq)
 			end_unknown(slices, &cpu->in_softirq);

@@ -18,12 +18,16 @@
 /* Bytes of a handler's name; longer names are cut */
 #define IRQ_NAME_MAX 128
 
+/* Who has raised NET_RX, which has not run yet: RAISED_BY_TASK only the current run's thread */
+enum raised { RAISED_UNKNOWN, RAISED_NOT, RAISED_BY_TASK };
+
 /*
  * @began_before: the run began before the trace
  * @names: copies, because payloads of a followed trace do not last
  */
 struct cpu {
 	bool running, began_before, softirq;
+	enum raised raised;
 	unsigned int irqs;
 	struct slice run, in_softirq, irq[IRQS_MAX];
 	char names[IRQS_MAX][IRQ_NAME_MAX];
@@ -64,6 +68,7 @@ struct slices {
 	uint64_t losses, last;
 	uint64_t begin, end;		/* ns; before and after, events of a CPU are missing */
 	uint64_t wakeups_from;		/* ns; the trace has all wake-ups from then on */
+	uint64_t raises_from;		/* the same of raised softirqs and of interrupts */
 	uint64_t calls_from;		/* the same of beginnings of calls */
 	uint64_t unruled_from[FORMS];	/* ns; no rule has kept out such events since then */
 	enum tb_timebase base;
@@ -165,6 +170,8 @@ int slices_take_irq_exit(struct slices *slices, const struct plan *plan,
 			 const struct tb_view *view, struct cpu *cpu, uint64_t ns);
 int slices_take_softirq(struct slices *slices, const struct plan *plan,
 			const struct tb_view *view, struct cpu *cpu, uint64_t ns);
+void slices_take_raise(const struct slices *slices, const struct plan *plan,
+		       const struct tb_view *view, struct cpu *cpu, uint64_t ns);
 
 /* ---- slices_selected.c ---- */
 

@@ -217,6 +217,14 @@ static const struct why_irq_part *waking_interrupt(const struct why *why, const 
 	return &part[i];
 }
 
+/* True if the waker was interrupted by the softirq that woke the thread, and gave it the packet */
+static bool waker_sends(const struct why *why, const struct why_off *off)
+{
+	const struct why_irq_part *part = off->waker ? waking_interrupt(why, off) : NULL;
+
+	return part && part->sends;
+}
+
 /*
  * Add time in which a thread was blocked until an interrupt woke it.  The thread waited for a
  * request from the time on at which the request was made; a thread with @no_work never did: it gets
@@ -326,7 +334,7 @@ static int divide_blocked(struct why *why, uint32_t parent, const struct why_lin
 		result = add_child(why, blocked, WHY_OBJECT, in->object, from, to, &blocked);
 	if (result || !divides(why, blocked))
 		return result;
-	if (off->interrupt)
+	if (off->interrupt && !waker_sends(why, off))
 		return add_until(why, blocked, off, no_work, timed && !off->deep &&
 				 timed_out(line, off, in, timed), from, to);
 	result = add_child(why, blocked, WHY_WOKEN, off->waker, from, to, &woken);

@@ -380,34 +380,41 @@ static int64_t name_of(struct why_lines *lines, const struct slice *slice)
 	return (int64_t)i;
 }
 
-static int add_part(struct why_list *list, uint64_t begin, uint64_t end, int64_t who,
-		    enum why_cause cause)
+static int add_part(struct why_list *list, struct why_irq_part part)
 {
-	struct why_irq_part *part;
+	struct why_irq_part *added;
 
-	if (begin >= end)
+	if (part.begin >= part.end)
 		return 0;
-	part = list_add(list, sizeof(*part));
-	if (!part)
+	added = list_add(list, sizeof(*added));
+	if (!added)
 		return -ENOMEM;
-	*part = (struct why_irq_part){ begin, end, who, cause };
+	*added = part;
 	return 0;
+}
+
+/* The part of @whole from @begin to @end */
+static struct why_irq_part cut(struct why_irq_part whole, uint64_t begin, uint64_t end)
+{
+	whole.sends &= begin == whole.begin;
+	whole.begin = begin;
+	whole.end = end;
+	return whole;
 }
 
 /*
  * Interrupts that interrupted this one, and functions that it called, have ended before, so they
  * are last in the list: this one gets the time between them.
  */
-static int add_irq(struct why_cpu *cpu, uint64_t begin, uint64_t end, int64_t who,
-		   enum why_cause cause)
+static int add_irq(struct why_cpu *cpu, struct why_irq_part whole)
 {
 	const struct why_irq_part *parts = cpu->irqs.at;
 	struct why_irq_part *inner;
 	size_t first, count, i;
-	uint64_t at = begin;
+	uint64_t at = whole.begin;
 	int result = 0;
 
-	for (first = cpu->irqs.count; first && parts[first - 1].begin >= begin;)
+	for (first = cpu->irqs.count; first && parts[first - 1].begin >= at;)
 		first--;
 	if (first && parts[first - 1].end > at)
 		at = parts[first - 1].end;
@@ -419,14 +426,13 @@ static int add_irq(struct why_cpu *cpu, uint64_t begin, uint64_t end, int64_t wh
 		memcpy(inner, parts + first, count * sizeof(*inner));
 	cpu->irqs.count = first;
 	for (i = 0; i < count && !result; i++) {
-		result = add_part(&cpu->irqs, at, inner[i].begin, who, cause);
+		result = add_part(&cpu->irqs, cut(whole, at, inner[i].begin));
 		if (!result)
-			result = add_part(&cpu->irqs, inner[i].begin, inner[i].end, inner[i].who,
-					  inner[i].cause);
+			result = add_part(&cpu->irqs, inner[i]);
 		at = inner[i].end;
 	}
 	free(inner);
-	return result ? result : add_part(&cpu->irqs, at, end, who, cause);
+	return result ? result : add_part(&cpu->irqs, cut(whole, at, whole.end));
 }
 
 static int take_irq(struct reader *reader, const struct slice *slice)
@@ -441,7 +447,10 @@ static int take_irq(struct reader *reader, const struct slice *slice)
 	if (!cpu || (cause == WHY_IRQ && who < 0))
 		return -ENOMEM;
 	/* one without an end in the trace may have lasted until now */
-	return add_irq(cpu, slice->begin, slice->doubt ? reader->now : slice->end, who, cause);
+	return add_irq(cpu, (struct why_irq_part){
+		.begin = slice->begin, .end = slice->doubt ? reader->now : slice->end, .who = who,
+		.cause = cause, .sends = slice->sends,
+	});
 }
 
 /* The function at @address had the CPU since @begin: it is a part of the interrupt around it */
@@ -449,6 +458,7 @@ static int take_function(struct reader *reader, const struct slice *around, uint
 			 uint64_t begin, uint64_t address)
 {
 	struct slice named = { .number = -1 };
+	struct why_irq_part part = { .begin = begin, .end = reader->now };
 	struct why_cpu *cpu;
 	char text[256];
 	uint64_t offset;
@@ -466,13 +476,13 @@ static int take_function(struct reader *reader, const struct slice *around, uint
 		named.name = text;
 		named.name_length = strlen(text);
 	}
+	part.cause = around->kind == SLICE_IRQ ? WHY_IRQ : WHY_SOFTIRQ;
 	cpu = cpu_of(reader, around->cpu);
 	name = name_of(reader->lines, &named);
 	if (!cpu || name < 0)
 		return -ENOMEM;
-	if (around->kind == SLICE_IRQ)
-		return add_irq(cpu, begin, reader->now, name, WHY_IRQ);
-	return add_irq(cpu, begin, reader->now, WHY_VECTOR(around->number, name), WHY_SOFTIRQ);
+	part.who = around->kind == SLICE_IRQ ? name : WHY_VECTOR(around->number, name);
+	return add_irq(cpu, part);
 }
 
 static void take_slice(void *context, const struct slice *slice)

@@ -55,11 +55,12 @@ struct why_call {
 };
 
 /* An interrupt or softirq on a CPU, without what interrupted it; WHY_UNKNOWN: it may have run.
- * @who: as in struct why_node */
+ * @who: as in struct why_node; @sends: as in struct slice, until the first interrupt */
 struct why_irq_part {
 	uint64_t begin, end;
 	int64_t who;
 	enum why_cause cause;
+	bool sends;
 };
 
 /* A name of a thread, from this time on */

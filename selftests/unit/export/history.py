@@ -24,7 +24,8 @@ from history_causes import HARDIRQ, RUNNING, SLEEPS, TIMERS
 KINDS = ("switch", "wake", "irq", "softirq", "call")
 MORE = KINDS + ("request", "timer")
 GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
-         "softirq": "softirq", "softirqend": "softirq", "enter": "call", "exit": "call",
+         "softirq": "softirq", "softirqend": "softirq", "raise": "softirq",
+         "enter": "call", "exit": "call",
          "insert": "request", "merge": "request", "issue": "request", "requeue": "request",
          "half": "request", "done": "request",
          **{kind + end: "timer" for kind in TIMERS for end in ("", "end")}}
@@ -120,7 +121,7 @@ class History(history_causes.Causes):
         what = self.random.random()
         if not cpu.interrupts and what < 0.08:
             self.random.choice((self.use_disk, self.use_disk, self.chain, self.chain, self.storm,
-                                self.throttle))(cpu)
+                                self.throttle, self.packet, self.packet))(cpu)
         elif cpu.interrupts and what < 0.5:
             self.interrupt_ends(cpu)
         elif self.woken and self.random.random() < 0.5:

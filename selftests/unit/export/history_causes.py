@@ -10,6 +10,9 @@ Quotas: a thread of a cgroup that has used up its quota can run, and its CPU is 
 Timers: a function of a timer is an interrupt on the stack of CPU.interrupts, inside of an interrupt
 or a softirq. Event.hidden: inside of an interrupt that has no events.
 
+Packets: a thread sends to its own machine, or an interrupt gets one; the softirq NET_RX may wake the
+receiver.
+
 Files: Thread.files has the names that a recording tells of file descriptors. Event.object of a call
 names its file or futex. A call to close() or open() from before the recording has taken its file
 descriptor before the recorder found the others.
@@ -25,6 +28,7 @@ QUOTAS = {SHOP: "10000 50000 /shop", DOOR: "10000 50000 /shop", TILL: "2500 2000
 FUNCTIONS = {0: "tick_sched_timer", 1: "process_timeout", 2: "delayed_work_timer_fn"}
 NAMELESS = 3            # a function that the recording does not name
 TIMERS = ("timer", "hrtimer", "tasklet")
+NET_RX = 3              # the softirq
 HARDIRQ = 0x200         # TB_CONTEXT_HARDIRQ
 RUNNING, SLEEPS = 0, 1  # prev_state
 
@@ -128,6 +132,25 @@ class Causes:
             self.now += self.random.choice((0, 300_000, 900_000))
             self.storm(cpu)
         self.now += self.random.choice((100_000, 900_000, 2_000_000))
+
+    # ---- packets ----
+
+    def packet(self, cpu):
+        for _ in range(self.random.choice((0, 1, 1, 1, 2))):
+            if self.random.random() < 0.2:
+                cpu.interrupts.append(self.event(cpu, "irq", 2))
+                self.event(cpu, "raise", NET_RX, HARDIRQ)
+                self.interrupt_ends(cpu)
+            elif cpu.current:
+                self.event(cpu, "raise", self.random.choice((NET_RX, NET_RX, NET_RX, 2)), 0)
+        if cpu.current and self.random.random() < 0.1:
+            self.switch(cpu, RUNNING)
+        cpu.interrupts.append(self.event(cpu, "softirq", NET_RX))
+        if self.random.random() < 0.2:
+            cpu.interrupts.append(self.event(cpu, "irq", 2))
+            self.interrupt_ends(cpu)
+        self.wake(cpu)
+        self.interrupt_ends(cpu)
 
     # ---- timers ----
 

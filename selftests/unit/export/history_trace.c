@@ -21,6 +21,7 @@
  *   switch CPU TIME PREV STATE NEXT
  *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
+ *   raise CPU TIME TID NUMBER CONTEXT    a softirq; CONTEXT: TB_CONTEXT_*
  *   enter CPU TIME TID NUMBER [ARGUMENT], exit CPU TIME TID NUMBER RESULT   a system call
  *   timer CPU TIME TID TIMER FUNCTION CONTEXT, timerend ..., hrtimer ..., tasklet ...
  *                                a function of a timer; FUNCTION: NUMBER of symbol
@@ -40,7 +41,8 @@ enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ 
        EV_IRQ_EXIT = 88, EV_SOFTIRQ = 90, EV_SOFTIRQ_EXIT = 92, EV_DONE = 94, EV_INSERT = 96,
        EV_ISSUE = 98, EV_REQUEUE = 100,
        EV_MERGE = 102, EV_ENTER = 104, EV_LEAVE = 106, EV_TIMER = 108, EV_TIMER_EXIT = 110,
-       EV_HRTIMER = 112, EV_HRTIMER_EXIT = 114, EV_TASKLET = 116, EV_TASKLET_EXIT = 118 };
+       EV_HRTIMER = 112, EV_HRTIMER_EXIT = 114, EV_TASKLET = 116, EV_TASKLET_EXIT = 118,
+       EV_RAISE = 120 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
@@ -154,6 +156,9 @@ static void describe(void)
 		    fx_softirq_compact, 2);
 	fx_describe(&fx, EV_SOFTIRQ_EXIT + 1, TB_EVENT_SIMPLE, "irq", "softirq_exit",
 		    fx_softirq_compact, 2);
+	fx_describe(&fx, EV_RAISE + 1, TB_EVENT_SIMPLE, "irq", "softirq_raise",
+		    fx_softirq_compact, 2);
+	fx_describe(&fx, EV_RAISE, 0, "irq", "softirq_raise", fx_softirq_fields, 1);
 	fx_describe(&fx, EV_WAKEUP_NEW, 0, "sched", "sched_wakeup_new", fx_wake_fields, 4);
 	fx_describe(&fx, EV_WAKEUP, 0, "sched", "sched_wakeup", fx_wake_fields, 4);
 	fx_describe(&fx, EV_WAKING, 0, "sched", "sched_waking", fx_wake_fields, 4);
@@ -254,6 +259,16 @@ static void interrupt(unsigned int cpu, uint64_t time, uint32_t tid, unsigned in
 		return;
 	}
 	put(cpu, time, tid, event, &irq, event == EV_IRQ ? sizeof(irq) : sizeof(irq.irq));
+}
+
+static void raise_softirq(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+{
+	const uint32_t vector = (uint32_t)more[0];
+
+	if (compact)
+		put_compact(cpu, time, tid, EV_RAISE, more[0] | more[1] << 48);
+	else
+		put_in(cpu, time, tid, (unsigned int)more[1], EV_RAISE, &vector, sizeof(vector));
 }
 
 static void call(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
@@ -381,6 +396,7 @@ static void select_names(uint64_t time, const char *names)
 	if (strstr(names, "softirq")) {
 		ids[count++] = EV_SOFTIRQ;
 		ids[count++] = EV_SOFTIRQ_EXIT;
+		ids[count++] = EV_RAISE;
 	}
 	if (strstr(names, "request")) {
 		ids[count++] = EV_DONE;
@@ -423,6 +439,8 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 		interrupt(cpu, time, tid, EV_SOFTIRQ, more);
 	else if (!strcmp(order, "softirqend"))
 		interrupt(cpu, time, tid, EV_SOFTIRQ_EXIT, more);
+	else if (!strcmp(order, "raise"))
+		raise_softirq(cpu, time, tid, more);
 	else if (!strcmp(order, "enter"))
 		call(cpu, time, tid, more);
 	else if (!strcmp(order, "exit"))

@@ -15,7 +15,7 @@ import os
 import page_read
 import pf_import
 from history import BLOCKED, HARDIRQ, NO_WORK
-from history_causes import FUTEX, quota_of
+from history_causes import FUTEX, NET_RX, quota_of
 
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
@@ -104,9 +104,9 @@ class Truth:
         blocked = (("no_work",) if no_work else ("blocked", call),)
         if what:
             blocked += (("object", what),)
-        if waking.args[2]:
-            if call == NANOSLEEP:
-                return (("sleeps", call),)
+        if waking.args[2] and call == NANOSLEEP:
+            return (("sleeps", call),)
+        if waking.args[2] and not self.sends(waking):
             until = self.until(waking, None if no_work else time)
             if call in TIMED and result == TIMED[call] and state != BLOCKED and \
                     self.until(waking, waking.time)[0] != "request" and \
@@ -117,6 +117,33 @@ class Truth:
         if depth == DEPTH:
             return (*head, ("deep",))
         return (*head, *self.path(waking.tid, time, depth + 1))
+
+    def sends(self, waking):
+        """True if the thread on the CPU sent the packet that NET_RX had, and nobody else did."""
+        before = iter([event for event in reversed(self.events[waking.cpu])
+                       if event.time < waking.time])
+        if waking.args[2] & HARDIRQ or not waking.tid:
+            return False
+        for event in before:
+            if event.kind == "softirq":
+                break
+            if event.kind in ("irq", "irqend"):
+                return False
+        if event.kind != "softirq" or event.args[0] != NET_RX:
+            return False
+        sent, runs = False, True
+        for event in before:
+            if event.kind == "raise" and event.args[0] == NET_RX:
+                if event.args[1] or not runs:
+                    return False
+                sent = True
+            elif event.kind == "softirq" and event.args[0] == NET_RX:
+                return sent
+            elif event.kind == "switch":
+                if not event.args[1]:
+                    return sent     # an idle CPU has no softirq that waits
+                runs = False
+        return False
 
     def until(self, waking, time):
         """The interrupt that woke a thread, or the request that it had just completed, if that was

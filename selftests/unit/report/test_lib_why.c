@@ -258,7 +258,10 @@ static void last_clock_record(void)
 	end();
 }
 
-enum { SOFTIRQ = 200, SOFTIRQ_EXIT = 202, TIMER = 204, TIMER_EXIT = 206 };
+enum {
+	SOFTIRQ = 200, SOFTIRQ_EXIT = 202, TIMER = 204, TIMER_EXIT = 206, RAISE = 208, IRQ = 210,
+	IRQ_EXIT = 212,
+};
 
 static void put_in(unsigned int context, uint64_t time, unsigned int id, uint64_t first,
 		   uint64_t second)
@@ -352,6 +355,119 @@ static void timer_functions(void)
 	end();
 }
 
+static unsigned int nodes_of(enum why_cause cause)
+{
+	const struct why_node *nodes;
+	unsigned int found = 0;
+	size_t count, i;
+
+	nodes = why_nodes(why, &count);
+	for (i = 0; i < count; i++)
+		found += nodes[i].cause == cause;
+	return found;
+}
+
+/*
+ * Thread 200 sleeps ('s'), and NET_RX wakes it.  @events: a letter each; thread 100 runs, except
+ * when the CPU is idle for a moment ('i').  Thread 100 has woken it if @sends.
+ */
+static void packet(const char *events, bool interrupts, bool sends)
+{
+	static const struct fx_field vector[] = { { "vec", "unsigned int", 0, 4, 0, 0, 0, 0 } };
+	static const struct fx_field irq[] = { { "irq", "int", 0, 4, 0, 0, 0, 0 } };
+	const struct tb_gap gap = { .overwritten = 5 };
+	struct { char comm[16]; int32_t pid; } woken = { "", 200 };
+	uint64_t time = 1000;
+
+	begin();
+	fx_describe(&fx, SOFTIRQ, 0, "irq", "softirq_entry", vector, 1);
+	fx_describe(&fx, SOFTIRQ_EXIT, 0, "irq", "softirq_exit", vector, 1);
+	fx_describe(&fx, RAISE, 0, "irq", "softirq_raise", vector, 1);
+	if (interrupts) {
+		fx_describe(&fx, IRQ, 0, "irq", "irq_handler_entry", irq, 1);
+		fx_describe(&fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 1);
+	}
+	fx_open(&fx, 0, time, 0, NULL);
+	switch_to(time, 1, SLEEPS, 100);
+	for (; *events; events++) {
+		time += 10;
+		switch (*events) {
+		case 's':
+			switch_to(time, 100, 0, 200);
+			switch_to(time + 1, 200, SLEEPS, 100);
+			break;
+		case 'i':
+			switch_to(time, 100, SLEEPS, 0);
+			switch_to(time + 1, 0, 0, 100);
+			break;
+		case 'r':
+			put_in(0, time, RAISE, 3, 0);
+			break;
+		case 'o':
+			put_in(0, time, RAISE, 1, 0);
+			break;
+		case 'h':
+			put_in(TB_CONTEXT_HARDIRQ, time, RAISE, 3, 0);
+			break;
+		case '(':
+			put(time, SOFTIRQ, 3, 0);
+			break;
+		case '[':
+			put(time, SOFTIRQ, 1, 0);
+			break;
+		case 'n':
+			put_in(TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ, time, IRQ, 7, 0);
+			put_in(TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ, time + 1, IRQ_EXIT, 7, 0);
+			break;
+		case 'w':
+			assert(fx_put_composite(&fx, &fx.rings[0], FX_WAKEUP, time, 100,
+						TB_CONTEXT_SOFTIRQ, &woken, sizeof(woken)));
+			break;
+		case ')':
+			put(time, SOFTIRQ_EXIT, 3, 0);
+			break;
+		case ']':
+			put(time, SOFTIRQ_EXIT, 1, 0);
+			break;
+		case 'L':
+			fx_close(&fx, 0);
+			fx_open(&fx, 0, time, 100, &gap);
+			break;
+		}
+	}
+	switch_to(2000, 100, SLEEPS, 200);
+	switch_to(2500, 200, SLEEPS, 0);
+	read_it();
+	CHECK(!why_add(why, why_thread(why, why_index(why, 200)), 1000, 2500));
+	CHECK_NUMBER(nodes_of(WHY_WOKEN), sends);
+	CHECK_NUMBER(nodes_of(WHY_UNTIL), !sends);
+	end();
+}
+
+static void packets(void)
+{
+	packet("isr(w)", true, true);
+	packet("isrr(w)", true, true);
+	packet("isr(wn)", true, true);
+	packet("isror[](w)", true, true);
+	packet("ish()r(w)", true, true);
+	packet("s()r(w)", true, true);
+	/* an interrupt brought a packet, too, or may have */
+	packet("is(w)", true, false);
+	packet("ish(w)", true, false);
+	packet("ishr(w)", true, false);
+	packet("isrh(w)", true, false);
+	packet("isr(nw)", true, false);
+	packet("iso(w)", true, false);
+	packet("isr[w]", true, false);
+	packet("sr(w)", true, false);
+	packet("irLs(w)", true, false);
+	packet("iLsr(w)", true, false);
+	packet("isr(w)", false, false);
+	/* another thread ran in between: its packet did not raise the softirq again */
+	packet("irs(w)", true, false);
+}
+
 /* Three threads run for 100 ns each, in an order that is random; each wakes the next one */
 static void full_tree(void)
 {
@@ -396,6 +512,7 @@ static const struct test tests[] = {
 	{ "names of a thread", names },
 	{ "nothing is known after the last event", last_clock_record },
 	{ "functions of timers in a softirq", timer_functions },
+	{ "packets that a thread sends, and those of interrupts", packets },
 	{ "a tree with a limit", full_tree },
 };
 
