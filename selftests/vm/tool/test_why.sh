@@ -308,6 +308,67 @@ fsync()
 		"texts(why['tree'], 'of m/x') and 'to disk loop' in str(why['tree'])"
 }
 
+# A client asks a server over TCP. The server asks another one over a local socket, and works.
+in_service()
+{
+	cat >service.py <<'END'
+import ctypes, os, socket, time
+def become(name):
+    ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+shop = socket.create_server(("127.0.0.1", 7070))
+base = socket.socket(socket.AF_UNIX)
+base.bind("base.sock")
+base.listen()
+if not os.fork():
+    become(b"base")
+    asked = base.accept()[0]
+    asked.recv(1)
+    burn(0.2)
+    asked.send(b".")
+    os._exit(0)
+if not os.fork():
+    become(b"shop")
+    asked = shop.accept()[0]
+    asked.recv(1)
+    asking = socket.socket(socket.AF_UNIX)
+    asking.connect("base.sock")
+    asking.send(b".")
+    asking.recv(1)
+    burn(0.1)
+    asked.send(b".")
+    os._exit(0)
+become(b"client")
+asking = socket.create_connection(("127.0.0.1", 7070))
+asking.send(b".")
+asking.recv(1)
+os.unlink("base.sock")
+END
+	tracebuf record -b 256 -o service.tbuf -- sh -c '
+		ip link set lo up
+		python3 -S service.py' &&
+		tracebuf verify service.tbuf
+}
+
+# Each wait says which server it is for.
+service()
+{
+	holds_of "--comm client service.tbuf" 'sums(why["tree"])' \
+		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop") > 0.25e9' \
+		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop",
+		    "runs shop") > 0.08e9' \
+		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop",
+		    "blocked in recvfrom", "of unix -> base.sock", "woken base",
+		    "runs base") > 0.15e9' || return
+	tracebuf print --files service.tbuf >printed &&
+		grep -q 'connect (fd=[0-9]*<.*>, uservaddr="127.0.0.1:7070", addrlen=16)' printed &&
+		grep -q 'accept4 (fd=[0-9]*<tcp 127.0.0.1:7070>' printed &&
+		grep -q 'sendto (fd=[0-9]*<tcp 127.0.0.1:7070, accepted>' printed
+}
+
 text()
 {
 	tracebuf why --comm asker chain.tbuf >said && grep -q 'until worker-[0-9]* woke it' said &&
@@ -330,7 +391,7 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 6 13
+plan 7 14
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
@@ -340,6 +401,7 @@ check "record a lock" in_lock
 check "record a lock on a file that was open before" open_before
 check "record a lock whose holder has no CPU" in_job
 check "record an fsync" in_sync
+check "record a service that asks another" in_service
 ! in_guest || rmmod tracebuf_events tracebuf
 judge "back to the thread that is waited for, and to what takes its CPU" chain
 judge "each nanosecond once" whole
@@ -352,6 +414,7 @@ judge "the file that a lock is on" lock
 judge "a file that was open before the recording" early_lock
 judge "a lock: back to what takes the CPU of its holder's job" job
 judge "an fsync: the file, and the disk" fsync
+judge "a service: the addresses of the sockets" service
 judge "as text" text
 judge "report finds who had no CPU" found
 finish
