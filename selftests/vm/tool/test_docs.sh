@@ -34,8 +34,9 @@ cat >pc/libtracebuf.pc <<-X
 X
 export PKG_CONFIG_PATH="$tmp/pc" BABELTRACE_PLUGIN_PATH="$tree/build/user/babeltrace2"
 
-# The tutorial concludes that a thread was late because it waited, and that sh ran instead. The
-# recording with filters has its waits, too. For most of the time in which flock waits for its lock,
+# The tutorial concludes that a thread was late because it waited, and that sh ran instead. On a
+# busy host it may have waited even longer before it measured. The recording with filters has its
+# waits, too. For most of the time in which flock waits for its lock,
 # sh runs instead of the job; the time of the fsync is explained. For most of their time the
 # requests in the container wait for its quota.
 conclusion()
@@ -47,7 +48,7 @@ conclusion()
 	reading && $2 == "python3" {
 		print
 		ms = $1 / 1000
-		right = late > 20 && ms <= late && ms > late * 0.8 && $(NF - 1) == "sh"
+		right = late > 20 && ms > late * 0.8 && $(NF - 1) == "sh"
 		exit
 	}
 	END { exit !right }' "$1" &&
