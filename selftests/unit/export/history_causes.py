@@ -10,8 +10,8 @@ Quotas: a thread of a cgroup that has used up its quota can run, and its CPU is 
 Timers: a function of a timer is an interrupt on the stack of CPU.interrupts, inside of an interrupt
 or a softirq. Event.hidden: inside of an interrupt that has no events.
 
-Packets: a thread sends to its own machine, or an interrupt gets one; the softirq NET_RX may wake the
-receiver.
+Packets: a thread sends to its own machine, or an interrupt gets one. The softirq NET_RX may wake
+the receiver.
 
 Files: Thread.files has the names that a recording tells of file descriptors. Event.object of a call
 names its file or futex. A call to close() or open() from before the recording has taken its file
