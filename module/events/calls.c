@@ -4,16 +4,17 @@
  *
  * The wide form of sys_enter has the kernel's fields "id" and "args", but ends with the last
  * argument of the call: most calls have three.  If a call takes names of files or other text
- * (calls.tab), the event has all six arguments, then up to two texts.  The address of a socket
- * becomes text, too.  The probe reads without paging in: without access to the memory, the event
- * has no text.  Another thread may change the memory before the call reads it.  The compact form,
- * for calls without text, packs "id" and "args[0]" into 8 bytes.
+ * (calls.tab), the event has all six arguments, then up to two texts.  The address of a socket and
+ * the files of poll() become text, too.  The probe reads without paging in: without access to the
+ * memory, the event has no text.  Another thread may change the memory before the call reads it.
+ * The compact form, for calls without text, packs "id" and "args[0]" into 8 bytes.
  *
  * Tracepoints call the probes in process context, with preemption off, without locks.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/nospec.h>
+#include <linux/poll.h>
 #include <linux/socket.h>
 #include <linux/trace_events.h>
 #include <linux/uaccess.h>
@@ -32,17 +33,20 @@
 #define TB_CALL_TEXTS		2
 /* bytes of a text with its NUL; a longer text is cut, and has no NUL */
 #define TB_CALL_TEXT_MAX	256
+/* the first files of poll() that become text */
+#define TB_CALL_POLLED_MAX	8
 
 /*
  * An entry of tb_calls: the bytes of the arguments that the call lacks to have six; for each text,
- * 1 + the index of the argument that points to it; 1 if the first text is the address of a socket,
- * whose length is the next argument.
+ * 1 + the index of the argument that points to it; what the first text is made of, TB_CALL_IS_*.
  */
-#define TB_CALL(args, text, text2, address) \
-	((TB_CALL_ARGS - (args)) * 8 | (text) << 6 | (text2) << 9 | (address) << 12)
+#define TB_CALL(args, text, text2, kind) \
+	((TB_CALL_ARGS - (args)) * 8 | (text) << 6 | (text2) << 9 | (kind) << 12)
 #define TB_CALL_BYTES_OF(call)	(TB_CALL_ARGS * 8u - ((call) & 63))
 #define TB_CALL_TEXT(call, i)	((call) >> (6 + 3 * (i)) & 7)
-#define TB_CALL_ADDRESS(call)	((call) >> 12 & 1)
+#define TB_CALL_KIND(call)	((call) >> 12)
+#define TB_CALL_IS_ADDRESS	1	/* of a socket; the next argument is its length */
+#define TB_CALL_IS_POLLED	2	/* struct pollfd; the next argument is their number */
 
 /* by number of the call; a call without an entry has six arguments and no text */
 static const u16 tb_calls[] = {
@@ -120,6 +124,26 @@ static notrace u32 tb_call_read_address(char *to, unsigned long from, int length
 	return scnprintf(to, TB_CALL_TEXT_MAX, "%pISpc", &address) + 1;
 }
 
+/*
+ * Write the numbers of the @count files that poll() waits for, at @from: "3 5", with "..." at the
+ * end if there are more than TB_CALL_POLLED_MAX.  Return the bytes of the text, with its NUL; 0:
+ * there are none, or reading needs to page in.
+ */
+static notrace u32 tb_call_read_polled(char *to, unsigned long from, u32 count)
+{
+	struct pollfd files[TB_CALL_POLLED_MAX];
+	u32 i, at = 0, read = min_t(u32, count, TB_CALL_POLLED_MAX);
+
+	if (!count || copy_from_user_nofault(files, (const void __user *)from,
+					     read * sizeof(files[0])))
+		return 0;
+	for (i = 0; i < read; i++)
+		at += scnprintf(to + at, TB_CALL_TEXT_MAX - at, i ? " %d" : "%d", files[i].fd);
+	if (read < count)
+		at += scnprintf(to + at, TB_CALL_TEXT_MAX - at, " ...");
+	return at + 1;
+}
+
 /* Out of line, because the buffers of texts take much of the stack. */
 static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_regs *regs, long id,
 						u32 call)
@@ -132,8 +156,10 @@ static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_re
 	struct tb_call_raw *raw;
 
 	syscall_get_arguments(current, regs, args);
-	if (TB_CALL_ADDRESS(call))
+	if (TB_CALL_KIND(call) == TB_CALL_IS_ADDRESS)
 		bytes[0] = tb_call_read_address(text[0], args[first], args[first + 1]);
+	else if (TB_CALL_KIND(call) == TB_CALL_IS_POLLED)
+		bytes[0] = tb_call_read_polled(text[0], args[first], args[first + 1]);
 	else
 		for (i = 0; i < TB_CALL_TEXTS && TB_CALL_TEXT(call, i); i++)
 			bytes[i] = tb_call_read(text[i], args[TB_CALL_TEXT(call, i) - 1]);

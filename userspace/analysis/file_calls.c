@@ -9,7 +9,8 @@ static const struct {
 	const char *name;
 	enum file_call kind;
 } known_calls[] = {
-	{ "futex", FUTEX }, { "wait4", WAIT }, { "waitid", WAIT_ID }, { "semop", SEMAPHORES },
+	{ "poll", POLL }, { "ppoll", POLL }, { "futex", FUTEX }, { "wait4", WAIT },
+	{ "waitid", WAIT_ID }, { "semop", SEMAPHORES },
 	{ "semtimedop", SEMAPHORES }, { "msgrcv", MESSAGES }, { "msgsnd", MESSAGES },
 	{ "execve", EXEC }, { "execveat", EXEC }, { "open", OPENS },
 	{ "creat", OPENS }, { "openat", OPENS_AT }, { "openat2", OPENS_HOW }, { "socket", SOCKET },

@@ -372,6 +372,36 @@ static int copy_numbers(struct files *files, uint32_t from, uint32_t to)
 	return 0;
 }
 
+/* The name of the files that poll() waits for, as files_name() says; 0: none is known */
+static uint32_t polled_name(struct files *files, const struct tb_view *view, uint32_t pid)
+{
+	const struct tb_format_field *field = tb_format_field(view->format, "path");
+	char text[NAME_BYTES - sizeof("of ")], numbers[NAME_BYTES], *number, *rest = numbers, *end;
+	unsigned long value;
+	const char *from, *name;
+	size_t length, used = 0;
+	bool known = false;
+
+	if (!field || tb_field_str(view, field, &from, &length) || length >= sizeof(numbers))
+		return 0;
+	memcpy(numbers, from, length);
+	numbers[length] = 0;
+	while ((number = strsep(&rest, " ")) && used < sizeof(text)) {
+		if (*number == '-')
+			continue;		/* poll() ignores negative ones */
+		value = strtoul(number, &end, 10);
+		/* not of "...", which says that there are more */
+		name = end == number || *end || value > INT32_MAX ? NULL :
+		       files_plain(files_name(files, files_of_number(files, pid, value)));
+		known |= name != NULL;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 used ? ", " : "", name ? name : number);
+	}
+	if (used >= sizeof(text))
+		strcpy(text + sizeof(text) - sizeof("..."), "...");
+	return known ? text_name(files, "of ", text, strlen(text)) : 0;
+}
+
 /* ---- system calls ---- */
 
 static struct thread *thread_of(struct files *files, uint32_t tid)
@@ -415,6 +445,9 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 		break;
 	case MEMFD:
 		thread->path = path_name(files, view, "of memory, ");
+		break;
+	case POLL:
+		thread->object = polled_name(files, view, pid);
 		break;
 	case BINDS:
 	case CONNECTS:

@@ -45,8 +45,8 @@ uint32_t files_of_number(const struct files *files, uint32_t pid, uint64_t numbe
  */
 uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin);
 
-/* "of /etc/passwd", "of tcp -> 10.0.0.1:443", "at 0x7f0012345678", "of process 17"; printable ASCII
- * only */
+/* "of /etc/passwd", "of tcp -> 10.0.0.1:443", "at 0x7f0012345678", "of process 17"; several files
+ * of poll() as "of /dev/tty, 7" if that of number 7 is not known; printable ASCII only */
 const char *files_name(const struct files *files, uint32_t number);
 
 /* The same without "of" or "at": "/etc/passwd"; NULL for NULL */

@@ -304,6 +304,34 @@ static void addresses_of_sockets(void)
 	judge();
 }
 
+/* poll() has the numbers of its files as text */
+static void polled_files(void)
+{
+	static char longer[128], name[64];
+
+	start();
+	memset(name, 'n', sizeof(name) - 1);
+	OPEN(100, "/in", O_RDONLY, 3);
+	OPEN(100, "/out", O_RDONLY, 4);
+	OPEN(100, name, O_RDONLY, 5);
+	expect_path(100, SYS_poll, 0, "3", "of /in");
+	expect_path(100, SYS_ppoll, 0, "3 4", "of /in, /out");
+	expect_path(100, SYS_poll, 0, "-1 4", "of /out");
+	expect_path(100, SYS_poll, 0, "4 7", "of /out, 7");
+	expect_path(100, SYS_poll, 0, "7 8", "");
+	expect_path(100, SYS_poll, 0, "-1", "");
+	expect_path(100, SYS_poll, 0, NULL, "");
+	OPEN(100, "/zero", O_RDONLY, 0);
+	expect_path(100, SYS_poll, 0, "4 7 ...", "of /out, 7, ...");
+	expect_path(100, SYS_poll, 0, "7 ...", "");
+	snprintf(longer, sizeof(longer), "of %s, %.55s...", name, name);
+	expect_path(100, SYS_poll, 0, "5 5 3", longer);
+	/* a hostile recording */
+	expect_path(100, SYS_poll, 0, "x 4294967299  %s 3x", "");
+	fx_close(&fx, 0);
+	judge();
+}
+
 /* Some calls wait for something that has no file, named by their arguments */
 static void waits_without_a_file(void)
 {
@@ -508,7 +536,7 @@ static void open_at_start(void)
 	READS(100, 7, "of /seven again");
 	/* later calls take effect as always */
 	call(100, SYS_accept4, 4, 0, 0, NULL, 9);
-	READS(100, 9, "of tcp 10.0.0.1:443 -> 10.0.0.7:51234");
+	READS(100, 9, "of tcp 10.0.0.1:443 -> 10.0.0.7:51234, accepted");
 	call(100, SYS_dup2, 3, 4, 0, NULL, 4);
 	READS(100, 4, "of /var/log/syslog");
 	call(100, SYS_close, 3, 0, 0, NULL, 0);
@@ -707,6 +735,7 @@ static void start_not_recorded(void)
 static const struct test tests[] = {
 	{ "files: opened, copied, closed", opened_and_closed },
 	{ "files: addresses of sockets", addresses_of_sockets },
+	{ "files: of poll()", polled_files },
 	{ "files: of children, after exec", other_processes },
 	{ "files: waits for processes and others without a file", waits_without_a_file },
 	{ "files: not known after a loss", after_a_loss },

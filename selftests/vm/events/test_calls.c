@@ -6,6 +6,7 @@
  */
 #include <linux/memfd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -212,6 +213,34 @@ TEST_DEV(calls, addresses_of_sockets)
 	EXPECT_EQ(0, c.bytes[0]);
 	four.sin_family = AF_UNSPEC;
 	CALL(&c, connect, -1, &four, sizeof(four));
+	EXPECT_EQ(0, c.bytes[0]);
+	EXPECT_EQ(FIELDS, c.length);
+}
+
+TEST_DEV(calls, files_that_poll_waits_for)
+{
+	struct pollfd files[9] = { { .fd = 3 }, { .fd = -1 }, { .fd = INT32_MIN } };
+	struct timespec none = { 0 };
+	struct call c;
+
+	ASSERT_EQ(0, prepare(self->fd));
+	CALL(&c, poll, files, 1, 0);
+	EXPECT_STREQ("3", c.text[0]);
+	EXPECT_EQ(2, c.bytes[0]);
+	EXPECT_EQ((uintptr_t)files, c.args[0]);
+	CALL(&c, ppoll, files, 3, &none, NULL, 8);
+	EXPECT_STREQ("3 -1 -2147483648", c.text[0]);
+	CALL(&c, poll, files, 8, 0);
+	EXPECT_STREQ("3 -1 -2147483648 0 0 0 0 0", c.text[0]);
+	CALL(&c, poll, files, 9, 0);
+	EXPECT_STREQ("3 -1 -2147483648 0 0 0 0 0 ...", c.text[0]);
+	CALL(&c, poll, files, ~0u, 0);
+	EXPECT_STREQ("3 -1 -2147483648 0 0 0 0 0 ...", c.text[0]);
+	CALL(&c, poll, files, 0, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, poll, NULL, 1, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, poll, ~0ul << 47, 1, 0);
 	EXPECT_EQ(0, c.bytes[0]);
 	EXPECT_EQ(FIELDS, c.length);
 }

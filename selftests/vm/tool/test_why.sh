@@ -312,7 +312,7 @@ fsync()
 in_service()
 {
 	cat >service.py <<'END'
-import ctypes, os, socket, time
+import ctypes, os, select, socket, time
 def become(name):
     ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
 def burn(seconds):
@@ -337,7 +337,9 @@ if not os.fork():
     asking = socket.socket(socket.AF_UNIX)
     asking.connect("base.sock")
     asking.send(b".")
-    asking.recv(1)
+    answer = select.poll()
+    answer.register(asking, select.POLLIN)
+    answer.poll()
     burn(0.1)
     asked.send(b".")
     os._exit(0)
@@ -361,10 +363,11 @@ service()
 		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop",
 		    "runs shop") > 0.08e9' \
 		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop",
-		    "blocked in recvfrom", "of unix -> base.sock", "woken base",
+		    "blocked in poll", "of unix -> base.sock", "woken base",
 		    "runs base") > 0.15e9' || return
 	tracebuf print --files service.tbuf >printed &&
 		grep -q 'connect (fd=[0-9]*<.*>, uservaddr="127.0.0.1:7070", addrlen=16)' printed &&
+		grep -q 'poll (ufds=\[[0-9]*<unix -> base.sock>\], nfds=1' printed &&
 		grep -q 'accept4 (fd=[0-9]*<tcp 127.0.0.1:7070>' printed &&
 		grep -q 'sendto (fd=[0-9]*<tcp 127.0.0.1:7070, accepted>' printed
 }

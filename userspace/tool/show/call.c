@@ -95,6 +95,7 @@ static void put_number(struct tb_text *text, enum call_class class, uint64_t val
 	case CALL_PATH:
 	case CALL_TEXT:
 	case CALL_ADDRESS:
+	case CALL_POLLED:
 		if (!value)
 			tb_text_printf(text, "NULL");
 		else
@@ -122,6 +123,32 @@ static void put_file(struct tb_text *text, const struct files *files, const stru
 		tb_text_printf(text, "<%s>", name);
 }
 
+/* "[3</etc/passwd> 5]": the files that poll() waits for; false: they were not recorded */
+static bool put_polled(struct tb_text *text, const struct files *files, const struct tb_view *view)
+{
+	const struct tb_format_field *field = tb_format_field(view->format, "path");
+	char list[TEXT_BYTES], *number, *rest = list;
+	const char *from;
+	size_t length;
+
+	if (!field || tb_field_str(view, field, &from, &length) || !length ||
+	    length >= sizeof(list))
+		return false;
+	memcpy(list, from, length);
+	list[length] = 0;
+	/* a hostile recording may have anything here */
+	if (strspn(list, "-0123456789 .") < length)
+		return false;
+	tb_text_printf(text, "[");
+	while ((number = strsep(&rest, " "))) {
+		tb_text_printf(text, number == list ? "%s" : " %s", number);
+		if (files && *number >= '0' && *number <= '9')
+			put_file(text, files, view, strtoul(number, NULL, 10));
+	}
+	tb_text_printf(text, "]");
+	return true;
+}
+
 static void put_args(struct tb_text *text, const struct call *call, const struct files *files,
 		     const struct tb_view *view, const struct tb_format_field *field)
 {
@@ -142,6 +169,8 @@ static void put_args(struct tb_text *text, const struct call *call, const struct
 			tb_text_printf(text, "%s=", call->args[i].name);
 		if ((class == CALL_PATH || class == CALL_TEXT || class == CALL_ADDRESS) &&
 		    put_path(text, view, texts++))
+			continue;
+		if (class == CALL_POLLED && put_polled(text, files, view))
 			continue;
 		put_number(text, class, value);
 		if (files && (class == CALL_FD || class == CALL_DFD))
