@@ -32,9 +32,10 @@
 #define NAMES_MAX (1u << 20)
 #define NAME_BYTES 128
 
+/* @serial: of its last file, among all of the recording */
 struct number {
 	uint32_t name;			/* 0: not known */
-	bool     closed_by_exec;
+	uint32_t closed_by_exec : 1, serial : 31;
 };
 
 struct process {
@@ -47,7 +48,7 @@ struct thread {
 	uint64_t begin, args[3];
 	enum file_call kind;
 	uint32_t path, object;		/* numbers of names */
-	uint32_t before;		/* of the socket, before it gets an address */
+	uint32_t before, serial;	/* the socket, before it gets an address */
 	bool     inside;
 };
 
@@ -65,6 +66,7 @@ struct files {
 	struct map processes, threads;
 	struct map shared;		/* processes whose files others may close */
 	size_t nr_numbers;		/* allocated, for all processes */
+	uint32_t serial;
 	size_t copied;
 	void  *tree;			/* struct name by text */
 	struct name **names;
@@ -116,15 +118,18 @@ const char *files_name(const struct files *files, uint32_t number)
 }
 
 /*
- * The number of the name @before, cut to half of the room, and @path, without control characters;
- * 0: no memory, or too many
+ * The number of the name @before and @path, without control characters; 0: no memory, or too many.
+ * "..." is where a name is cut: after the first half of the room, or before the end of @path.
  */
 static uint32_t text_name(struct files *files, const char *before, const char *path, size_t length)
 {
-	size_t used = strnlen(before, NAME_BYTES / 2), i;
+	size_t used = strnlen(before, NAME_BYTES), i;
 	char text[NAME_BYTES];
 
-	memcpy(text, before, used);
+	if (length && used > NAME_BYTES / 2)
+		used = (size_t)snprintf(text, sizeof(text), "%.*s...", NAME_BYTES / 2 - 3, before);
+	else
+		memcpy(text, before, used);
 	/* keep the end of a long path */
 	if (length > sizeof(text) - 1 - used) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "...");
@@ -185,21 +190,24 @@ static uint32_t address_name(struct files *files, const struct tb_view *view,
 			     const struct thread *thread)
 {
 	const struct tb_format_field *field = tb_format_field(view->format, "path");
-	const char *name = files_name(files, thread->before), *peer, *address, *between;
-	char kind[16], text[NAME_BYTES / 2 + 1];
-	size_t length, own;
+	const char *name = files_name(files, thread->before), *end, *address;
+	const char *between = thread->kind == CONNECTS ? " -> " : " ";
+	char kind[16], text[NAME_BYTES + 4];
+	size_t length;
+	int own;
 
 	if (!name)
 		name = "of a socket";
-	peer = strstr(name, " -> ");
-	own = peer ? (size_t)(peer - name) : strlen(name);
+	end = strstr(name, " -> ");
+	own = end ? (int)(end - name) : (int)strlen(name);
 	if (!field || tb_field_str(view, field, &address, &length) || !length)
-		return text_name(files, "", name, own);
-	between = thread->kind == CONNECTS ? " -> " : " ";
+		return text_name(files, "", name, (size_t)own);
 	if (sscanf(name, "of a socket (%15[^)])", kind) == 1)
 		snprintf(text, sizeof(text), "of %s%s", kind, between);
+	else if (own > NAME_BYTES / 2 - 4)
+		snprintf(text, sizeof(text), "%.*s...%s", NAME_BYTES / 2 - 7, name, between);
 	else
-		snprintf(text, sizeof(text), "%.*s%s", own < 60 ? (int)own : 60, name, between);
+		snprintf(text, sizeof(text), "%.*s%s", own, name, between);
 	return text_name(files, text, address, length);
 }
 
@@ -290,7 +298,7 @@ static int set_name(struct files *files, uint32_t pid, uint64_t number, uint32_t
 			return -ENOMEM;
 		files->nr_numbers += more;
 	}
-	process->numbers[number] = (struct number){ name, by_exec };
+	process->numbers[number] = (struct number){ name, by_exec, ++files->serial };
 	return 0;
 }
 
@@ -305,14 +313,22 @@ static void forget_numbers(struct files *files, uint32_t pid, uint64_t first, ui
 			process->numbers[i].name = 0;
 }
 
-/* Rename a number, unless another file has it now */
-static void rename_number(struct files *files, uint32_t pid, uint64_t number, uint32_t from,
-			  uint32_t to)
+/* The number of a file, if its name is known; else NULL */
+static struct number *known_number(struct files *files, uint32_t pid, uint64_t number)
 {
 	struct process *process = map_get(&files->processes, pid);
 
-	if (from && files_of_number(files, pid, number) == from)
-		process->numbers[number & UINT32_MAX].name = to;
+	return files_of_number(files, pid, number) ? &process->numbers[number & UINT32_MAX] : NULL;
+}
+
+/* Rename the socket of @thread, unless another file has its number now */
+static void rename_socket(struct files *files, uint32_t pid, const struct thread *thread,
+			  uint32_t to)
+{
+	struct number *number = known_number(files, pid, thread->args[0]);
+
+	if (number && number->serial == thread->serial)
+		number->name = to;
 }
 
 static void set_by_exec(struct files *files, uint32_t pid, uint64_t first, uint64_t last,
@@ -418,6 +434,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 	const struct tb_format_field *id = tb_format_field(view->format, "id");
 	const struct tb_format_field *args = tb_format_field(view->format, "args");
 	struct thread *thread = thread_of(files, view->tid);
+	const struct number *socket;
 	int64_t call;
 	unsigned int i;
 
@@ -452,6 +469,8 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 	case BINDS:
 	case CONNECTS:
 		thread->before = thread->object;
+		socket = known_number(files, pid, thread->args[0]);
+		thread->serial = socket ? socket->serial : 0;
 		thread->object = address_name(files, view, thread);
 		break;
 	case CLOSES:
@@ -567,17 +586,19 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 		break;
 	case BINDS:
 	case CONNECTS:
-		rename_number(files, pid, thread->args[0], thread->before, name);
+		rename_socket(files, pid, thread, name);
 		return 0;
-	case DUP:
-	case DUP_TO:
 	case ACCEPTS:
+		/* meanwhile the number may have got another socket */
+		thread->object = name;
 		break;
 	default:
-		if (thread->kind < OPENS || thread->kind >= USES)
+		if ((thread->kind < OPENS || thread->kind >= USES) && thread->kind != DUP &&
+		    thread->kind != DUP_TO)
 			return 0;
 	}
-	thread->object = files_of_number(files, pid, thread->args[0]);
+	if (thread->kind != ACCEPTS)
+		thread->object = files_of_number(files, pid, thread->args[0]);
 	name = name_of_result(files, thread, &by_exec);
 	thread->object = 0;
 	return set_name(files, pid, (uint64_t)result, name, by_exec);

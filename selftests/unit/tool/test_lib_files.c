@@ -284,6 +284,22 @@ static void addresses_of_sockets(void)
 	OPEN(101, "/new", O_RDONLY, 8);
 	end(100, 0);
 	READS(100, 8, "of /new");
+	/* another socket, which had the same name */
+	call(100, SYS_socket, AF_INET, SOCK_STREAM, 0, NULL, 20);
+	begin(100, SYS_connect, 20, 0, 16, "10.0.0.1:1");
+	call(101, SYS_close, 20, 0, 0, NULL, 0);
+	call(101, SYS_socket, AF_INET, SOCK_STREAM, 0, NULL, 20);
+	end(100, 0);
+	READS(100, 20, "of a socket (tcp)");
+	/* another socket, while the first one accepts */
+	call(100, SYS_bind, 20, 0, 16, "10.0.0.1:1", 0);
+	begin(100, SYS_accept, 20, 0, 0, NULL);
+	call(101, SYS_close, 20, 0, 0, NULL, 0);
+	call(101, SYS_socket, AF_INET, SOCK_STREAM, 0, NULL, 20);
+	call(101, SYS_bind, 20, 0, 16, "10.0.0.2:2", 0);
+	end(100, 21);
+	READS(100, 21, "of tcp 10.0.0.1:1, accepted");
+	READS(100, 20, "of tcp 10.0.0.2:2");
 	/* its file is not known */
 	expect_path(100, SYS_connect, 99, "@a", "of a socket -> @a");
 	READS(100, 99, "");
@@ -295,10 +311,10 @@ static void addresses_of_sockets(void)
 	snprintf(bound, sizeof(bound), "of unix %s", path);
 	READS(100, 9, bound);
 	call(100, SYS_connect, 9, 0, 110, path, 0);
-	snprintf(connected, sizeof(connected), "of unix %.52s -> ...%.60s", path, path);
+	snprintf(connected, sizeof(connected), "of unix %.49s... -> ...%.60s", path, path);
 	READS(100, 9, connected);
 	call(100, SYS_accept, 9, 0, 0, NULL, 10);
-	snprintf(accepted, sizeof(accepted), "of unix %.52s -> , accepted", path);
+	snprintf(accepted, sizeof(accepted), "of unix %.49s... ..., accepted", path);
 	READS(100, 10, accepted);
 	fx_close(&fx, 0);
 	judge();
