@@ -26,6 +26,7 @@ struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 		return NULL;
 	slices->trace = trace;
 	slices->base = base;
+	slices->raises_from = UINT64_MAX;
 	slices->each = each;
 	slices->context = context;
 	return slices;
@@ -45,6 +46,10 @@ void slices_before(struct slices *slices)
 {
 	/* a thread that begins to wait for a CPU, and was not on one, has one of these events */
 	static const char *const wakeups[] = { "sched:sched_waking", "sched:sched_wakeup_new" };
+	/* an interrupt in NET_RX may give it packets without raising it again */
+	static const char *const raises[] = {
+		"irq:softirq_raise", "irq:irq_handler_entry", "sched:sched_switch",
+	};
 	const struct spans *missing = slices->missing;
 	uint64_t from, ticks;
 	unsigned int i;
@@ -56,10 +61,11 @@ void slices_before(struct slices *slices)
 	}
 	slices->calls_from = spans_recorded_from(slices->trace, "raw_syscalls:sys_enter",
 						 slices->base);
-	slices->raises_from = spans_recorded_from(slices->trace, "irq:softirq_raise", slices->base);
-	/* an interrupt in the softirq may give it packets without raising it again */
-	from = spans_recorded_from(slices->trace, "irq:irq_handler_entry", slices->base);
-	slices->raises_from = later(slices->raises_from, from);
+	slices->raises_from = 0;
+	for (i = 0; i < sizeof(raises) / sizeof(raises[0]); i++) {
+		from = spans_recorded_from(slices->trace, raises[i], slices->base);
+		slices->raises_from = later(slices->raises_from, from);
+	}
 	for (i = 0; i < FORMS; i++)
 		slices->unruled_from[i] = missing->rules_known ? 0 : UINT64_MAX;
 	/* before the first change, it is not known what was selected */
@@ -394,7 +400,7 @@ static void take_in(struct slices *slices, const struct plan *plan,
 		return;
 	/* the kernel runs raised softirqs before a CPU becomes idle */
 	if (!tid)
-		cpu->raised = RAISED_NOT;
+		slices_not_raised(slices, cpu, ns);
 	else if (cpu->raised == RAISED_BY_TASK)
 		cpu->raised = RAISED_UNKNOWN;
 	slice_begin(&cpu->run, SLICE_RUN, view, ns);
@@ -598,6 +604,9 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	cpu = cpu_of(slices, view->cpu);
 	if (!cpu)
 		return -ENOMEM;
+	/* this interrupt may bring a packet */
+	if (view->context & TB_CONTEXT_HARDIRQ && cpu->softirq && cpu->in_softirq.sends_until > ns)
+		cpu->in_softirq.sends_until = ns;
 	if (view->kind == TB_VIEW_LOST) {
 		drop_open(slices, cpu,
 			  tb_trace_ns(slices->trace, view->lost.first, slices->base));
@@ -633,6 +642,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	case ROLE_SOFTIRQ_EXIT:
 		return slices_take_softirq(slices, plan, view, cpu, ns);
 	case ROLE_SOFTIRQ_RAISE:
+		note_form(slices, view, FORM_RAISE, ns);
 		slices_take_raise(slices, plan, view, cpu, ns);
 		return 0;
 	case ROLE_SYSCALL:

@@ -60,8 +60,8 @@ enum slice_doubt {
  * @unseen: of SLICE_RUN: it has run in between, as it was woken twice, and no event says where
  * @before: of SLICE_OFF: see slices_before()
  * @depth: of SLICE_IRQ: number of interrupts around it
- * @sends: of SLICE_SOFTIRQ: NET_RX, and only the interrupted thread has raised it, because it sends
- *	to its own machine; with slices_before()
+ * @sends_until: of SLICE_SOFTIRQ: NET_RX, and until then, ns, all that it received is from the
+ *	interrupted thread, which sends to its own machine; 0: not.  With slices_before()
  * @name: of SLICE_IRQ: name of the interrupt or its handler, @name_length bytes; NULL: unknown
  * @event: the event it began with; only format, payload and length are valid
  * @kept, @payload: copy of that payload
@@ -78,7 +78,8 @@ struct slice {
 	uint32_t waker_cpu;
 	char waker_comm[TB_COMM_LEN + 4];
 	unsigned int depth;
-	bool has_result, has_prio, has_waited, wait_lost, unseen, before, sends;
+	uint64_t sends_until;
+	bool has_result, has_prio, has_waited, wait_lost, unseen, before;
 	const char *name;
 	size_t name_length;
 	struct tb_view event;

@@ -112,6 +112,16 @@ int slices_take_irq_exit(struct slices *slices, const struct plan *plan,
 	return 1;
 }
 
+static bool knows_raises(const struct slices *slices, uint64_t ns)
+{
+	return ns >= slices->raises_from && ns >= slices->unruled_from[FORM_RAISE];
+}
+
+void slices_not_raised(const struct slices *slices, struct cpu *cpu, uint64_t ns)
+{
+	cpu->raised = knows_raises(slices, ns) ? RAISED_NOT : RAISED_UNKNOWN;
+}
+
 void slices_take_raise(const struct slices *slices, const struct plan *plan,
 		       const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
@@ -122,7 +132,7 @@ void slices_take_raise(const struct slices *slices, const struct plan *plan,
 	vector = plan_number(view, plan->fields[0], &has);
 	if (has && vector != NET_RX)
 		return;
-	if (!has || ns < slices->raises_from || view->context & interrupts ||
+	if (!has || !knows_raises(slices, ns) || view->context & interrupts ||
 	    cpu->raised == RAISED_UNKNOWN)
 		cpu->raised = RAISED_UNKNOWN;
 	else
@@ -144,8 +154,9 @@ int slices_take_softirq(struct slices *slices, const struct plan *plan,
 		slice_begin(&cpu->in_softirq, SLICE_SOFTIRQ, view, ns);
 		cpu->in_softirq.number = vector;
 		if (vector == NET_RX) {
-			cpu->in_softirq.sends = cpu->raised == RAISED_BY_TASK;
-			cpu->raised = RAISED_NOT;
+			if (cpu->raised == RAISED_BY_TASK)
+				cpu->in_softirq.sends_until = UINT64_MAX;
+			slices_not_raised(slices, cpu, ns);
 		}
 		cpu->softirq = !is_ignored(slices, view->format);
 		if (!cpu->softirq)

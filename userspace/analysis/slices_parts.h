@@ -59,7 +59,7 @@ struct beginning {
 };
 
 /* Events whose form says whether a rule may have kept out some */
-enum form { FORM_SWITCH, FORM_WAKING, FORM_NEW, FORM_CALL, FORMS };
+enum form { FORM_SWITCH, FORM_WAKING, FORM_NEW, FORM_CALL, FORM_RAISE, FORMS };
 
 struct slices {
 	const struct tb_trace *trace;
@@ -172,6 +172,8 @@ int slices_take_softirq(struct slices *slices, const struct plan *plan,
 			const struct tb_view *view, struct cpu *cpu, uint64_t ns);
 void slices_take_raise(const struct slices *slices, const struct plan *plan,
 		       const struct tb_view *view, struct cpu *cpu, uint64_t ns);
+/* NET_RX does not wait for the CPU at @ns */
+void slices_not_raised(const struct slices *slices, struct cpu *cpu, uint64_t ns);
 
 /* ---- slices_selected.c ---- */
 

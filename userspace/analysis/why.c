@@ -217,12 +217,16 @@ static const struct why_irq_part *waking_interrupt(const struct why *why, const 
 	return &part[i];
 }
 
-/* True if the waker was interrupted by the softirq that woke the thread, and gave it the packet */
+/* True if the waker sent the packet with which a softirq, on its CPU, woke the thread */
 static bool waker_sends(const struct why *why, const struct why_off *off)
 {
 	const struct why_irq_part *part = off->waker ? waking_interrupt(why, off) : NULL;
+	uint64_t made;
 
-	return part && part->sends;
+	/* a disk may be behind the network, too */
+	return part && off->wake - part->begin < part->sends_ns &&
+	       !completions_at(why->lines.completions, off->waker_cpu, part->begin, off->wake,
+			       &made);
 }
 
 /*

@@ -396,7 +396,8 @@ static int add_part(struct why_list *list, struct why_irq_part part)
 /* The part of @whole from @begin to @end */
 static struct why_irq_part cut(struct why_irq_part whole, uint64_t begin, uint64_t end)
 {
-	whole.sends &= begin == whole.begin;
+	if (begin != whole.begin)
+		whole.sends_ns = 0;
 	whole.begin = begin;
 	whole.end = end;
 	return whole;
@@ -441,15 +442,18 @@ static int take_irq(struct reader *reader, const struct slice *slice)
 			       slice->kind == SLICE_IRQ ? WHY_IRQ : WHY_SOFTIRQ;
 	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
 	int64_t who = slice->number & 0xff;
+	uint64_t sends = 0;
 
 	if (cause == WHY_IRQ)
 		who = name_of(reader->lines, slice);
 	if (!cpu || (cause == WHY_IRQ && who < 0))
 		return -ENOMEM;
+	if (slice->sends_until > slice->begin)
+		sends = slice->sends_until - slice->begin;
 	/* one without an end in the trace may have lasted until now */
 	return add_irq(cpu, (struct why_irq_part){
 		.begin = slice->begin, .end = slice->doubt ? reader->now : slice->end, .who = who,
-		.cause = cause, .sends = slice->sends,
+		.cause = cause, .sends_ns = sends < UINT32_MAX ? (uint32_t)sends : UINT32_MAX,
 	});
 }
 

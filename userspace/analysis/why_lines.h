@@ -55,12 +55,13 @@ struct why_call {
 };
 
 /* An interrupt or softirq on a CPU, without what interrupted it; WHY_UNKNOWN: it may have run.
- * @who: as in struct why_node; @sends: as in struct slice, until the first interrupt */
+ * @who: as in struct why_node; @sends_ns: so long, from @begin on, struct slice.sends_until is not
+ * over */
 struct why_irq_part {
 	uint64_t begin, end;
 	int64_t who;
 	enum why_cause cause;
-	bool sends;
+	uint32_t sends_ns;
 };
 
 /* A name of a thread, from this time on */

@@ -15,10 +15,13 @@ import os
 import page_read
 import pf_import
 from history import BLOCKED, HARDIRQ, NO_WORK
-from history_causes import FUTEX, NET_RX, quota_of
+from history_causes import FUTEX, NET_RX, TIMERS, quota_of
 
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
+# events with their TB_CONTEXT_*, and which argument that is
+WITH_CONTEXT = {"raise": 1, "waking": 2, "wakeup": 2,
+                **{kind + end: 2 for kind in TIMERS for end in ("", "end")}}
 # the results of poll, rt_sigtimedwait and futex when their time is over
 TIMED = {7: 0, 128: -11, FUTEX: -110}
 QUOTA_NS = 1_000_000    # a CPU that is idle for less may be on its way to run the thread
@@ -127,7 +130,8 @@ class Truth:
         for event in before:
             if event.kind == "softirq":
                 break
-            if event.kind in ("irq", "irqend"):
+            if event.kind in ("irq", "irqend") or (
+                    event.kind in WITH_CONTEXT and event.args[WITH_CONTEXT[event.kind]] & HARDIRQ):
                 return False
         if event.kind != "softirq" or event.args[0] != NET_RX:
             return False

@@ -369,10 +369,12 @@ static unsigned int nodes_of(enum why_cause cause)
 
 /*
  * Thread 200 sleeps ('s'), and NET_RX wakes it.  @events: a letter each; thread 100 runs, except
- * when the CPU is idle for a moment ('i').  Thread 100 has woken it if @sends.
+ * when the CPU is idle for a moment ('i').  Thread 100 has woken it if @sends.  @rule: kept out
+ * events of this ID; 0: a choice of threads did.
  */
-static void packet(const char *events, bool interrupts, bool sends)
+static void packet_with(const char *events, bool interrupts, bool sends, const uint32_t *rule)
 {
+	struct tb_suppressed suppressed = { .id = rule ? *rule : 0, .filtered = 3 };
 	static const struct fx_field vector[] = { { "vec", "unsigned int", 0, 4, 0, 0, 0, 0 } };
 	static const struct fx_field irq[] = { { "irq", "int", 0, 4, 0, 0, 0, 0 } };
 	const struct tb_gap gap = { .overwritten = 5 };
@@ -387,6 +389,8 @@ static void packet(const char *events, bool interrupts, bool sends)
 		fx_describe(&fx, IRQ, 0, "irq", "irq_handler_entry", irq, 1);
 		fx_describe(&fx, IRQ_EXIT, 0, "irq", "irq_handler_exit", irq, 1);
 	}
+	if (rule)
+		fx_durable(&fx, TB_EV_SUPPRESSED, &suppressed, sizeof(suppressed));
 	fx_open(&fx, 0, time, 0, NULL);
 	switch_to(time, 1, SLEEPS, 100);
 	for (; *events; events++) {
@@ -419,6 +423,11 @@ static void packet(const char *events, bool interrupts, bool sends)
 			put_in(TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ, time, IRQ, 7, 0);
 			put_in(TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ, time + 1, IRQ_EXIT, 7, 0);
 			break;
+		case '0':
+			/* a clock record has turned the time back */
+			put_in(TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ, time, IRQ, 7, 0);
+			put_in(TB_CONTEXT_SOFTIRQ | TB_CONTEXT_HARDIRQ, time, IRQ_EXIT, 7, 0);
+			break;
 		case 'w':
 			assert(fx_put_composite(&fx, &fx.rings[0], FX_WAKEUP, time, 100,
 						TB_CONTEXT_SOFTIRQ, &woken, sizeof(woken)));
@@ -444,8 +453,16 @@ static void packet(const char *events, bool interrupts, bool sends)
 	end();
 }
 
+static void packet(const char *events, bool interrupts, bool sends)
+{
+	packet_with(events, interrupts, sends, NULL);
+}
+
 static void packets(void)
 {
+	static const uint32_t rules[] = { 0, RAISE, IRQ, FX_SWITCH };
+	unsigned int i;
+
 	packet("isr(w)", true, true);
 	packet("isrr(w)", true, true);
 	packet("isr(wn)", true, true);
@@ -458,6 +475,9 @@ static void packets(void)
 	packet("ishr(w)", true, false);
 	packet("isrh(w)", true, false);
 	packet("isr(nw)", true, false);
+	packet("isr(0w)", true, false);
+	packet("isr(hw)", true, false);
+	packet("isr(wh)", true, true);
 	packet("iso(w)", true, false);
 	packet("isr[w]", true, false);
 	packet("sr(w)", true, false);
@@ -466,6 +486,8 @@ static void packets(void)
 	packet("isr(w)", false, false);
 	/* another thread ran in between: its packet did not raise the softirq again */
 	packet("irs(w)", true, false);
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		packet_with("isr(w)", true, false, &rules[i]);
 }
 
 /* Three threads run for 100 ns each, in an order that is random; each wakes the next one */

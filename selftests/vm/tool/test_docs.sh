@@ -48,7 +48,7 @@ conclusion()
 	reading && $2 == "python3" {
 		print
 		ms = $1 / 1000
-		right = late > 20 && ms > late * 0.8 && $(NF - 1) == "sh"
+		right = late > 20 && ms > late * 0.8 && ms < late * 2 && $(NF - 1) == "sh"
 		exit
 	}
 	END { exit !right }' "$1" &&

@@ -326,27 +326,31 @@ base.listen()
 if not os.fork():
     become(b"base")
     asked = base.accept()[0]
-    asked.recv(1)
-    burn(0.2)
-    asked.send(b".")
+    for _ in range(3):
+        asked.recv(1)
+        burn(0.08)
+        asked.send(b".")
     os._exit(0)
 if not os.fork():
     become(b"shop")
     asked = shop.accept()[0]
-    asked.recv(1)
     asking = socket.socket(socket.AF_UNIX)
     asking.connect("base.sock")
-    asking.send(b".")
     answer = select.poll()
     answer.register(asking, select.POLLIN)
-    answer.poll()
-    burn(0.1)
-    asked.send(b".")
+    for _ in range(3):
+        asked.recv(1)
+        asking.send(b".")
+        answer.poll()
+        asking.recv(1)
+        burn(0.04)
+        asked.send(b".")
     os._exit(0)
 become(b"client")
 asking = socket.create_connection(("127.0.0.1", 7070))
-asking.send(b".")
-asking.recv(1)
+for _ in range(3):
+    asking.send(b".")
+    asking.recv(1)
 os.unlink("base.sock")
 END
 	tracebuf record -b 256 -o service.tbuf -- sh -c '
@@ -355,16 +359,16 @@ END
 		tracebuf verify service.tbuf
 }
 
-# Each wait says which server it is for.
+# Each wait says which server it is for. An interrupt in the softirq may hide the sender of a packet.
 service()
 {
 	holds_of "--comm client service.tbuf" 'sums(why["tree"])' \
-		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop") > 0.25e9' \
+		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop") > 0.15e9' \
 		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop",
-		    "runs shop") > 0.08e9' \
+		    "runs shop") > 0.04e9' \
 		'of("blocked in recvfrom", "of tcp -> 127.0.0.1:7070", "woken shop",
 		    "blocked in poll", "of unix -> base.sock", "woken base",
-		    "runs base") > 0.15e9' || return
+		    "runs base") > 0.08e9' || return
 	tracebuf print --files service.tbuf >printed &&
 		grep -q 'connect (fd=[0-9]*<.*>, uservaddr="127.0.0.1:7070", addrlen=16)' printed &&
 		grep -q 'poll (ufds=\[[0-9]*<unix -> base.sock>\], nfds=1' printed &&
