@@ -160,6 +160,8 @@ const struct analysis_axis *analysis_axis(const struct analysis *a);
  * @user_lost, @user_losses: the same for records of programs
  * @known_ns: time in which it is known of every CPU with a switch what ran; 0: no shares are known
  * @recorded_ns: time in which events of a CPU are in the trace, mean of all CPUs
+ * @shares_ns: of this time are the shares of tasks: @known_ns, or @recorded_ns if @of_threads
+ * @of_threads: only events of chosen threads were recorded
  * @cut: the file breaks off
  * @open: number of CPUs with events that are not known until @end
  * @late: number of events of a followed trace shown after later ones; conclusions from them may be
@@ -174,9 +176,9 @@ struct analysis_total {
 	uint64_t begin, end, events;
 	uint64_t lost, losses, user_lost, user_losses;
 	uint64_t late, back;
-	uint64_t known_ns, recorded_ns;
+	uint64_t known_ns, recorded_ns, shares_ns;
 	uint32_t has, selected;
-	bool     cut;
+	bool     cut, of_threads;
 	unsigned int open;
 };
 
@@ -213,7 +215,7 @@ static inline bool analysis_lacks(const struct analysis *a, enum analysis_need n
  * @index: number of the task, with those that are not kept
  * @tasks: 1; of analysis_rest(): number of tasks that ran
  * @ended: it has exited
- * @share_ns: its time on CPUs within total.known_ns; valid after analysis_end() with @whole
+ * @share_ns: its time on CPUs within total.shares_ns; valid after analysis_end() with @whole
  * @run_ns, @runs: time on CPUs, and number of runs, of which the beginning is in the trace
  * @preempted: number of runs that ended while it was runnable
  * @migrations: number of runs on another CPU than the run before

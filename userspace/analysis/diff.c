@@ -285,7 +285,7 @@ static void compare_kind(struct diff *diff, size_t kind)
 			      columns[i].type, columns[i].unit);
 	for (i = 0; i < 2; i++) {
 		total = analysis_total(diff->a[i]);
-		diff->whole[i] = is_share ? total->known_ns : total->recorded_ns;
+		diff->whole[i] = is_share ? total->shares_ns : total->recorded_ns;
 		if (has(total->has, kind) && diff->whole[i])
 			continue;
 		if (!has(total->has, kind) && analysis_of_events(diff->a[i]))

@@ -173,15 +173,24 @@ static void sum_recorded(struct analysis *a)
 	a->total.recorded_ns = cpus && sum > lost ? (sum - lost) / cpus : 0;
 }
 
+/* All runs of a chosen thread are known while its events are, whatever else the CPUs run */
+static void end_share(const struct analysis *a, struct task *task)
+{
+	known_add(a, task, 0);
+	if (a->total.of_threads)
+		task->it.share_ns = task->it.run_ns;
+}
+
 void known_end(struct analysis *a)
 {
 	const struct cpu_state *cpu;
 	size_t i;
 
+	a->total.of_threads = slices_hides_threads(a->slices);
 	for (i = 0; i < a->tasks.count; i++)
-		known_add(a, a->tasks.list[i], 0);
+		end_share(a, a->tasks.list[i]);
 	for (i = 0; i < a->rest.count; i++)
-		known_add(a, a->rest.list[i], 0);
+		end_share(a, a->rest.list[i]);
 	/* damaged file: the clock has advanced beyond the last event of a CPU */
 	for (i = 0; a->total.cut && i < a->nr_cpus; i++) {
 		cpu = a->cpus[i];
@@ -190,4 +199,5 @@ void known_end(struct analysis *a)
 			a->total.known_ns = 0;
 	}
 	sum_recorded(a);
+	a->total.shares_ns = a->total.of_threads ? a->total.recorded_ns : a->total.known_ns;
 }

@@ -98,7 +98,7 @@ static void group_row(struct report_builder *m, const struct group *group)
 	text(m, group->name);
 	number(m, group->tasks);
 	number(m, group->run_ns);
-	cell_share(m, group->share_ns, analysis_total(m->a)->known_ns);
+	cell_share(m, group->share_ns, analysis_total(m->a)->shares_ns);
 	number(m, group->waits);
 	if (group->waits) {
 		number(m, group->wait_ns / group->waits);

@@ -54,6 +54,7 @@ enum of_cpu { BUSY, WAITING, DEEPEST };
 
 static void cpu_series(struct report_builder *m, enum of_cpu what)
 {
+	const bool hides = analysis_total(m->a)->of_threads;
 	const struct analysis_cpu *cpu;
 	unsigned int i, bucket;
 
@@ -65,7 +66,7 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 				continue;
 			cpu = analysis_cpu(m->a, i);
 			if (what == BUSY)
-				cell_share(m, cpu->busy[bucket], cpu->known[bucket]);
+				cell_share(m, cpu->busy[bucket], hides ? 0 : cpu->known[bucket]);
 			else if (what == WAITING)
 				cell_share(m, cpu->waiting[bucket], cpu->depth_known[bucket]);
 			else
@@ -104,7 +105,7 @@ static void section_cpu(struct report_builder *m)
 		unknown += known < span(m) ? span(m) - known : 0;
 		number(m, i);
 		number(m, cpu->busy_ns);
-		cell_share(m, cpu->busy_ns, cpu->tracked_ns);
+		cell_share(m, cpu->busy_ns, analysis_total(m->a)->of_threads ? 0 : cpu->tracked_ns);
 		if (analysis_of_threads(m->a)) {
 			report_unknown(m->report, m->section);
 			report_unknown(m->report, m->section);
@@ -174,7 +175,7 @@ static void task_row(struct report_builder *m, const struct analysis_task *task,
 
 	cells_task(m, task);
 	number(m, task->run_ns);
-	cell_share(m, task->share_ns, analysis_total(m->a)->known_ns);
+	cell_share(m, task->share_ns, analysis_total(m->a)->shares_ns);
 	number(m, task->runs);
 	number(m, wait->count);
 	cell_mean(m, wait);
@@ -228,7 +229,9 @@ static void section_tasks(struct report_builder *m)
 		return;
 	if (analysis_lacks(m->a, ANALYSIS_WAKING) && analysis_lacks(m->a, ANALYSIS_WAKEUP))
 		remark(m, "There is no sched_waking or sched_wakeup in this trace: waits need -e sched:sched_waking,sched:sched_wakeup.");
-	if (analysis_total(m->a)->known_ns < span(m))
+	if (analysis_total(m->a)->of_threads)
+		remark(m, "Only chosen threads were recorded. Others may have run unseen: their times are lower limits.");
+	else if (analysis_total(m->a)->known_ns < span(m))
 		remark(m, "The share of a task is of the time in which the trace tells what ran on each CPU: known in the summary. A CPU of which the trace tells nothing is left out of this.");
 	tasks = busiest(m, &count);
 	if (!tasks)
@@ -249,6 +252,10 @@ static void known_in(const struct report_builder *m, unsigned int bucket, uint64
 	uint64_t known;
 	unsigned int i;
 
+	/* all runs of a chosen thread are known, whatever else the CPUs run */
+	*least = *most = analysis_axis(m->a)->width;
+	if (analysis_total(m->a)->of_threads)
+		return;
 	*least = UINT64_MAX;
 	*most = 0;
 	for (i = 0; i < analysis_nr_cpus(m->a); i++) {

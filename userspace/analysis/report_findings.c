@@ -121,6 +121,10 @@ static void find_missing(struct findings *findings)
 		     100.0 * (double)total->lost / (double)(total->lost + total->events),
 		     total->losses, total->losses == 1 ? "" : "s", longest);
 		command(findings, finding, "report --section losses");
+	} else if (total->of_threads) {
+		finding = add(findings, UINT64_MAX);
+		if (finding)
+			TEXT(finding->text, "Only chosen threads were recorded: what else the CPUs ran is unknown.");
 	} else if (total->known_ns && ppm(total->known_ns, span) < 900000) {
 		finding = add(findings, UINT64_MAX);
 		if (finding)
@@ -139,7 +143,7 @@ static void find_cpus(struct findings *findings)
 	char waited[32];
 	unsigned int i;
 
-	for (i = 0; i < analysis_nr_cpus(a); i++) {
+	for (i = 0; i < analysis_nr_cpus(a) && !analysis_total(a)->of_threads; i++) {
 		cpu = analysis_cpu(a, i);
 		if (!cpu || !cpu->seen || ppm(cpu->busy_ns, cpu->tracked_ns) < BUSY_PPM ||
 		    ppm(cpu->waiting_ns, cpu->known_ns) < DEPTH_PPM || cpu->waiting_ns < TIME_MIN)
@@ -165,7 +169,7 @@ static void find_handlers(struct findings *findings)
 	char took[32];
 	uint64_t ns;
 
-	for (i = 0; i < 2 * analysis_nr_cpus(a); i++) {
+	for (i = 0; i < 2 * analysis_nr_cpus(a) && !analysis_total(a)->of_threads; i++) {
 		cpu = analysis_cpu(a, i / 2);
 		soft = i % 2;
 		ns = cpu ? (soft ? cpu->softirq_ns : cpu->irq_ns) : 0;

@@ -117,3 +117,15 @@ bool is_whole(const struct tb_trace *trace, const struct tb_format *format, bool
 			return false;
 	return true;
 }
+
+bool is_of_threads(const struct tb_trace *trace)
+{
+	const struct tb_suppressed *list;
+	size_t count, i;
+
+	list = tb_trace_suppressed(trace, &count);
+	for (i = 0; i < count; i++)
+		if (!list[i].id && list[i].filtered)
+			return true;
+	return false;
+}

@@ -57,6 +57,9 @@ void plans_free(struct plans *plans);
  *  unless @chosen_threads; false if the counts are not complete */
 bool is_whole(const struct tb_trace *trace, const struct tb_format *format, bool chosen_threads);
 
+/** is_of_threads - true if the recording says at its end that it has only chosen threads */
+bool is_of_threads(const struct tb_trace *trace);
+
 /** plan_number - get a number of an event; 0, and @has false, if it has none */
 static inline int64_t plan_number(const struct tb_view *view,
 				  const struct tb_format_field *field, bool *has)

@@ -27,6 +27,7 @@ struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 	slices->trace = trace;
 	slices->base = base;
 	slices->raises_from = UINT64_MAX;
+	slices->of_threads = is_of_threads(trace);
 	slices->each = each;
 	slices->context = context;
 	return slices;
@@ -341,11 +342,57 @@ static int take_wake(struct slices *slices, const struct plan *plan,
  * A thread leaves the CPU.  A waking before counts if no wakeup has followed: the thread was about
  * to sleep.  After a wakeup it did not go to sleep at all.
  */
+/*
+ * Find the chosen threads.  An event is recorded if it happens in one, except switches to a chosen
+ * thread, and what makes one runnable.  Idle CPUs are chosen if all but some threads are; else the
+ * thread before or after an idle CPU is chosen.
+ */
+static int note_chosen(struct slices *slices, const struct plan *plan, const struct tb_view *view)
+{
+	int64_t tid = view->tid, next;
+	struct thread *thread;
+	bool has, has_next;
+
+	switch (plan->role) {
+	case ROLE_SWITCH:
+		tid = plan_number(view, plan->fields[SWITCH_PREV], &has);
+		next = plan_number(view, plan->fields[SWITCH_NEXT], &has_next);
+		if (!has || !has_next || (tid && next) || slices->idle_chosen)
+			return 0;
+		tid = tid ? tid : next;
+		break;
+	case ROLE_WAKING:
+	case ROLE_WAKEUP:
+	case ROLE_MIGRATE:
+		return 0;
+	default:
+		slices->idle_chosen |= !tid;
+		break;
+	}
+	thread = tid ? thread_of(slices, (uint32_t)tid) : NULL;
+	if (thread)
+		thread->chosen = true;
+	return thread || !tid ? 0 : -ENOMEM;
+}
+
+/* False if other threads may have run since thread @tid came to its CPU, or left it, unseen */
+static bool is_seen(const struct slices *slices, uint32_t tid)
+{
+	const struct thread *thread = map_get(&slices->threads, tid);
+
+	return !slices->of_threads || (tid ? thread && thread->chosen : slices->idle_chosen);
+}
+
+bool slices_hides_threads(const struct slices *slices)
+{
+	return !is_seen(slices, 0);
+}
+
 static int take_out(struct slices *slices, const struct plan *plan,
 		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {
 	struct thread *thread;
-	bool has_state, has_tid;
+	bool has_state, has_tid, seen;
 	int64_t tid, state;
 
 	state = plan_number(view, plan->fields[2], &has_state);
@@ -361,7 +408,9 @@ static int take_out(struct slices *slices, const struct plan *plan,
 		thread->in_call = false;
 		slice_end(slices, &thread->call, ns, SLICE_UNENDED);
 	}
-	if (slices->off && has_tid && tid && !(has_state && state & STATE_DEAD)) {
+	seen = is_seen(slices, cpu->run.tid);
+	if (slices->off && has_tid && tid && !(has_state && state & STATE_DEAD) &&
+	    is_seen(slices, (uint32_t)tid)) {
 		thread = thread_of(slices, (uint32_t)tid);
 		if (!thread)
 			return -ENOMEM;
@@ -377,7 +426,7 @@ static int take_out(struct slices *slices, const struct plan *plan,
 		return 0;
 	cpu->running = false;
 	/* if another thread was running, events are missing without a record of a loss */
-	if (!has_tid || (uint32_t)tid != cpu->run.tid) {
+	if (!has_tid || (uint32_t)tid != cpu->run.tid || !seen) {
 		end_unknown(slices, &cpu->run);
 		return 0;
 	}
@@ -616,7 +665,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	if (!view->format)
 		return 0;
 	plan = plan_of(&slices->plans, view->format);
-	if (!plan)
+	if (!plan || (slices->of_threads && note_chosen(slices, plan, view)))
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:

@@ -89,7 +89,10 @@ struct slice {
 
 struct slices;
 
-/* @each gets every slice when it ends, with @context; times are of @base.  NULL: no memory */
+/*
+ * @each gets every slice when it ends, with @context; times are of @base.  In a recording of chosen
+ * threads, runs of other threads, and of idle CPUs, have an unknown end.  NULL: no memory
+ */
 struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 			   void (*each)(void *context, const struct slice *slice),
 			   void *context);
@@ -134,6 +137,9 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
  * the next event.  1: begun now; 0, -ENOMEM
  */
 int slices_begin(struct slices *slices, uint64_t ticks);
+
+/* True if threads that are not recorded may run while a CPU looks idle, by the events so far */
+bool slices_hides_threads(const struct slices *slices);
 
 /* The current run on @cpu, since @begin; NULL: not known */
 const struct slice *slices_running(const struct slices *slices, unsigned int cpu);

@@ -36,11 +36,12 @@ struct cpu {
 /*
  * @awake: there was a wakeup, not only a waking; @unseen: it has run since it left the CPU, unseen;
  * @out: it has left the CPU, in state @state
+ * @chosen: in a recording of chosen threads: it is one of them
  * @asleep_since: of a thread that was off the CPU, and in no new call, since then, when the trace
  *	began to have all events; UINT64_MAX: not known
  */
 struct thread {
-	bool in_call, woken, awake, unseen, out, has_state;
+	bool in_call, woken, awake, unseen, out, has_state, chosen;
 	uint64_t call_losses, woken_losses, out_losses;
 	uint64_t woken_at, out_at, asleep_since;
 	int64_t  state;
@@ -76,6 +77,8 @@ struct slices {
 	uint64_t switches_since;	/* ns; not selected before; UINT64_MAX: not selected now */
 	bool wakeups;			/* there are events of wakeup, not only of waking */
 	bool off, before;		/* the caller wants them: slices_off(), slices_before() */
+	bool of_threads;		/* other threads than the chosen ones may run unseen */
+	bool idle_chosen;
 	bool begun;			/* a CPU has had an event */
 	bool first_runs;		/* slices_begin() has yet to make them */
 	uint64_t switches_from;		/* ticks */

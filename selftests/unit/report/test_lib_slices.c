@@ -302,7 +302,11 @@ static void test_first_run(void)
 		is(0, SLICE_IRQ, 2100, 2200, SLICE_WHOLE, 0);
 		if (first)
 			is(1, SLICE_RUN, 2100, 2500, SLICE_UNBEGUN, 0);
-		is(1 + first, SLICE_RUN, 2500, 2600, SLICE_WHOLE, 0);
+		/* rule 0: it is not known that the thread is a chosen one */
+		if (rules[i])
+			is(1 + first, SLICE_RUN, 2500, 2600, SLICE_WHOLE, 0);
+		else
+			is(1 + first, SLICE_RUN, 2500, 2500, SLICE_UNENDED, 0);
 	}
 }
 
@@ -414,6 +418,52 @@ static void test_not_all_there(void)
 	}
 }
 
+/*
+ * In a recording of chosen threads others may run unseen: only runs of the chosen ones are known.
+ * Of idle CPUs, too, if all but a few threads were chosen: then events in idle CPUs are recorded.
+ */
+static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
+{
+	static const struct { uint64_t time; int from, to; } switches[] = {
+		{ 1100, 0, 100 }, { 1200, 100, 300 }, { 1300, 300, 100 }, { 1400, 100, 0 },
+		{ 1500, 0, 200 }, { 1600, 200, 100 }, { 1700, 100, 0 },
+	};
+	const struct tb_suppressed others = { .filtered = 3 };
+	const int64_t payload[8] = { 7 };
+	unsigned int i, whole = 0, off = 0;
+	struct fx fx;
+
+	begin(&fx);
+	fx_durable(&fx, TB_EV_SUPPRESSED, &others, sizeof(others));
+	fx_open(&fx, 0, 1000, 0, NULL);
+	if (idle)
+		fx_composite(&fx, 0, IRQ_EXIT, 1050, 0, payload, sizeof(payload));
+	/* an event of the thread shows that it is chosen; so does a switch from or to an idle CPU */
+	fx_composite(&fx, 0, SYS_EXIT, 1060, 100, payload, sizeof(payload));
+	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		put_switch(&fx, switches[i].time, switches[i].from, switches[i].to);
+	run_for(&fx, SLEEPS);
+	for (i = 0; i < nr_slices; i++) {
+		if (slices[i].doubt != SLICE_WHOLE)
+			continue;
+		if (slices[i].kind == SLICE_OFF)
+			off++;
+		if (slices[i].kind != SLICE_RUN)
+			continue;
+		whole++;
+		CHECK(slices[i].tid != 300);
+		CHECK(idle ? slices[i].tid != 200 : slices[i].tid != 0);
+	}
+	CHECK_NUMBER(whole, runs);
+	CHECK_NUMBER(off, sleeps);
+}
+
+static void test_chosen(void)
+{
+	check_chosen(false, 4, 2);
+	check_chosen(true, 4, 2);
+}
+
 static const struct test tests[] = {
 	{ "ends that are recorded later", test_ends_come_later },
 	{ "each kind of interrupt", test_each_kind },
@@ -423,6 +473,7 @@ static const struct test tests[] = {
 	{ "changes of the selection", test_changes },
 	{ "what ran first, unless rules have kept out switches", test_first_run },
 	{ "what slept or waited when the recording began", test_asleep_before },
+	{ "chosen threads: others may run unseen", test_chosen },
 	{ "nothing of before if the recording lacks events", test_not_all_there },
 };
 
