@@ -221,7 +221,8 @@ static inline bool analysis_lacks(const struct analysis *a, enum analysis_need n
  * @migrations: number of runs on another CPU than the run before
  * @wait: from wake-up to running; @wait.uncertain: it may have run in between
  * @runnable, @blocked, @sleeping: off the CPU: runnable; in state D; in any other state
- * @blocked_in, @slept_in: the system calls of the longest of @blocked and @sleeping; -1: not known
+ * @waiting: @sleeping, without sleeps by the task's own wish (nanosleep)
+ * @blocked_in, @waited_in: the system calls of the longest of @blocked and @waiting; -1: not known
  * @series: @run_ns over time, ANALYSIS_SERIES buckets; NULL: it ran in one bucket at most, in
  *	@bucket, for @bucket_ns.  Ask analysis_task_series()
  */
@@ -232,8 +233,8 @@ struct analysis_task {
 	bool     ended;
 	uint64_t tasks;
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
-	struct analysis_stat wait, runnable, blocked, sleeping;
-	int64_t  blocked_in, slept_in;
+	struct analysis_stat wait, runnable, blocked, sleeping, waiting;
+	int64_t  blocked_in, waited_in;
 	uint64_t *series, bucket_ns;
 	unsigned int bucket;
 };

@@ -142,6 +142,7 @@ static int sum_up(struct analysis *a, const struct task *task)
 	sum_stat(&rest->it.runnable, &task->it.runnable);
 	sum_stat(&rest->it.blocked, &task->it.blocked);
 	sum_stat(&rest->it.sleeping, &task->it.sleeping);
+	sum_stat(&rest->it.waiting, &task->it.waiting);
 	return 0;
 }
 

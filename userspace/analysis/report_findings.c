@@ -269,7 +269,7 @@ static void say_blocked(const struct findings *findings, const struct analysis_t
 
 static uint64_t slept(const struct analysis_task *task)
 {
-	return task->sleeping.sum;
+	return task->waiting.sum;
 }
 
 static void say_slept(const struct findings *findings, const struct analysis_task *task,
@@ -277,11 +277,12 @@ static void say_slept(const struct findings *findings, const struct analysis_tas
 {
 	char all[32], most[32], call[64];
 
-	TEXT(finding->text, "%s-%u slept (state S: for a timer, data, or a lock of another thread) "
-	     "for %s, %.0f %% of the time, %" PRIu64 " times, %s at most%s.",
+	TEXT(finding->text, "%s-%u slept (state S: mostly for data, or a lock of another thread) "
+	     "for %s, %.0f %% of the time, %" PRIu64 " time%s, %s at most%s.",
 	     task->comm, task->tid, time_text(slept(task), all),
-	     (double)ppm(slept(task), span) / 1e4, task->sleeping.count,
-	     time_text(task->sleeping.max, most), in_call(findings, task->slept_in, call));
+	     (double)ppm(slept(task), span) / 1e4, task->waiting.count,
+	     task->waiting.count == 1 ? "" : "s", time_text(task->waiting.max, most),
+	     in_call(findings, task->waited_in, call));
 }
 
 /* ---- spikes ---- */

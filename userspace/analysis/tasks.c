@@ -32,7 +32,7 @@ static struct task *make_task(struct analysis *a, uint32_t tid)
 	task->it.tasks = 1;
 	task->it.index = a->nr_tasks++;
 	task->last_cpu = task->queued_on = NO_CPU;
-	task->it.blocked_in = task->it.slept_in = -1;
+	task->it.blocked_in = task->it.waited_in = -1;
 	set_name(task, UNKNOWN_NAME);
 	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
 	if (known) {
@@ -214,6 +214,14 @@ static void leave_cpu(struct analysis *a, const struct tb_view *view, struct tas
 	a->ended += task->it.ended;
 }
 
+static bool sleeps_by_wish(int64_t call)
+{
+	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
+
+	/* compat_clock_nanosleep_time64 */
+	return name && strstr(name, "nanosleep");
+}
+
 /* The task was off a CPU until now; @unseen: but has run in between */
 static void end_off(struct analysis *a, const struct tb_view *view, struct task *task,
 		    bool unseen)
@@ -234,8 +242,14 @@ static void end_off(struct analysis *a, const struct tb_view *view, struct task 
 		return;
 	}
 	stat_add(stat, wait.end - wait.begin);
-	if (!runnable && stat->max == wait.end - wait.begin)
-		*(blocked ? &task->it.blocked_in : &task->it.slept_in) = wait.call;
+	if (stat == &task->it.sleeping && !sleeps_by_wish(wait.call)) {
+		stat = &task->it.waiting;
+		stat_add(stat, wait.end - wait.begin);
+	}
+	if (stat->max == wait.end - wait.begin && blocked)
+		task->it.blocked_in = wait.call;
+	else if (stat->max == wait.end - wait.begin && stat == &task->it.waiting)
+		task->it.waited_in = wait.call;
 	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns)
 		waits_note_waker(&wait, &a->woken);
 	waits_worst(a, runnable ? ANALYSIS_WORST_RUNNABLE :

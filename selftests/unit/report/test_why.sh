@@ -67,7 +67,7 @@ switch 0 3100000000 100 0 101
 switch 0 3100000001 101 0 100
 totals 0 0 3100000001
 END
-says 't100-100 slept (state S: for a timer, data, or a lock of another thread) for 2.00 s' \
+says 't100-100 slept (state S: mostly for data, or a lock of another thread) for 2.00 s' \
 	report --width 200 --section findings -t 100 slept.tbuf &&
 	says 'tracebuf why -t 100 slept.tbuf' report --section findings -t 100 slept.tbuf &&
 	says 'none of these threads waited for a CPU, was blocked or slept for long' \
@@ -162,7 +162,8 @@ END
 fails 'in that time; the switches of all threads go from 1.000000 to 3.100000 s' \
 	why -t 100 --from 9 slept.tbuf &&
 	fails 'nothing is known of such a thread; ' why -t 77 slept.tbuf &&
-	fails 'no sched_switch occurred' why woken.tbuf
+	fails 'no sched_switch occurred' why woken.tbuf &&
+	fails "'tracebuf record' without -e" why -t 5 woken.tbuf
 result $? "why: what there is instead"
 # each finding of diff has a command that works; waits of 101 of 1 and 50 ms, interrupts
 for wait in 1 50; do

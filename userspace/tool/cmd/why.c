@@ -326,8 +326,8 @@ static int complain_time(const struct job *job)
 	uint64_t from, to;
 
 	if (!why_span(job->why, &from, &to))
-		return complain("%s: no sched_switch occurred, so nothing is known of any thread",
-				job->file);
+		return complain("%s: no sched_switch occurred, so nothing is known of any thread; "
+				"'tracebuf record' without -e records what why needs", job->file);
 	return complain("%s: nothing is known of %s in that time; "
 			"the switches of all threads go from %.6f to %.6f s", job->file,
 			job->chosen ? "such a thread" : "any thread", (double)from / 1e9,
@@ -401,6 +401,7 @@ static int list_threads(const struct job *job)
 
 static int explain(struct job *job, const struct tb_trace *trace)
 {
+	uint64_t from, to;
 	int status;
 
 	if (!why_has_switches(job->why))
@@ -428,7 +429,7 @@ static int explain(struct job *job, const struct tb_trace *trace)
 		return complain("%s: there is no such system call of such a thread in that time; "
 				"'tracebuf query %s syscalls' lists the names (why needs sys_enter "
 				"and sys_exit)", job->file, job->file);
-	if (!job->added && !job->found)
+	if (!job->added && !job->found && why_span(job->why, &from, &to))
 		return complain("%s: nothing is known of such a thread; "
 				"'tracebuf why %s' lists the threads", job->file, job->file);
 	if (!job->added)
