@@ -310,6 +310,7 @@ static void compare_kind(struct diff *diff, size_t kind)
 	}
 	if (!all)
 		return;
+	diff->compared = true;
 	for (i = 0; i < 2; i++)
 		kinds[kind].collect(diff->a[i], (unsigned int)i, &items);
 	for (i = 0; i < 2; i++)

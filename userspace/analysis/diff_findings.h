@@ -42,6 +42,7 @@ struct diff {
 	uint64_t whole[2];
 	unsigned int top;
 	const char *lacks[2][DIFF_KINDS];
+	bool compared;			/* at least one section */
 	struct {
 		struct report_section *section;
 		struct diff_finding *list;

@@ -316,6 +316,8 @@ for name, nothing in ("r", "Nothing in what was examined:"), ("d", "Nothing: no 
     assert not section["rows"] and section["notes"][0].startswith(nothing), section' 2>said ||
 			{ good=no; sed 's/^/# /' said; }
 	done
+	"$TRACEBUF" diff -e sched_waking idle1.tbuf idle2.tbuf 2>said |
+		grep -q 'Nothing was compared: ' || good=no
 	[ $good = yes ]
 	result $? "an idle machine: nothing stands out, and nothing changes from one recording to another"
 else
