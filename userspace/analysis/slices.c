@@ -343,9 +343,9 @@ static int take_wake(struct slices *slices, const struct plan *plan,
  * to sleep.  After a wakeup it did not go to sleep at all.
  */
 /*
- * Find the chosen threads.  An event is recorded if it happens in one, except switches to a chosen
- * thread, and what makes one runnable.  Idle CPUs are chosen if all but some threads are; else the
- * thread before or after an idle CPU is chosen.
+ * Find the chosen threads.  An event is recorded if it happens in one; those of "sched" also if
+ * they name one.  Idle CPUs are chosen if all but some threads are; else the thread before or after
+ * an idle CPU is chosen.
  */
 static int note_chosen(struct slices *slices, const struct plan *plan, const struct tb_view *view)
 {
@@ -353,21 +353,16 @@ static int note_chosen(struct slices *slices, const struct plan *plan, const str
 	struct thread *thread;
 	bool has, has_next;
 
-	switch (plan->role) {
-	case ROLE_SWITCH:
+	if (plan->role == ROLE_SWITCH) {
 		tid = plan_number(view, plan->fields[SWITCH_PREV], &has);
 		next = plan_number(view, plan->fields[SWITCH_NEXT], &has_next);
 		if (!has || !has_next || (tid && next) || slices->idle_chosen)
 			return 0;
 		tid = tid ? tid : next;
-		break;
-	case ROLE_WAKING:
-	case ROLE_WAKEUP:
-	case ROLE_MIGRATE:
+	} else if (!strcmp(view->format->system, "sched")) {
 		return 0;
-	default:
+	} else {
 		slices->idle_chosen |= !tid;
-		break;
 	}
 	thread = tid ? thread_of(slices, (uint32_t)tid) : NULL;
 	if (thread)

@@ -438,7 +438,9 @@ static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
 	fx_open(&fx, 0, 1000, 0, NULL);
 	if (idle)
 		fx_composite(&fx, 0, IRQ_EXIT, 1050, 0, payload, sizeof(payload));
-	/* an event of the thread shows that it is chosen; so does a switch from or to an idle CPU */
+	/* a wake-up of a chosen thread is recorded anywhere */
+	fx_composite(&fx, 0, WAKEUP_NEW, 1055, 0, payload, sizeof(payload));
+	/* an event of the thread shows that it is chosen, and a switch from or to an idle CPU */
 	fx_composite(&fx, 0, SYS_EXIT, 1060, 100, payload, sizeof(payload));
 	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		put_switch(&fx, switches[i].time, switches[i].from, switches[i].to);

@@ -362,7 +362,7 @@ END
 		tracebuf verify service.tbuf
 }
 
-# Each wait says which server it is for. An interrupt in the softirq may hide the sender of a packet.
+# Each wait says which server it is for. An interrupt in the softirq may hide the sender.
 service()
 {
 	holds_of "--comm client service.tbuf" 'sums(why["tree"])' \
