@@ -23,25 +23,35 @@ static const char *next_item(const char *at, char item[ITEM_MAX])
 	return at + length;
 }
 
-static bool item_matches(const struct why *why, const char *item, uint32_t thread)
+/* A name matches from the first to the last time that the thread had it, a number always */
+static bool item_matches(const struct why *why, const char *item, uint32_t thread, uint64_t *from,
+			 uint64_t *to)
 {
-	uint64_t from = 0, to = UINT64_MAX;
 	uint32_t number;
 
+	*from = 0;
+	*to = UINT64_MAX;
 	if (!parse_u32(item, 0, UINT32_MAX, &number))
 		return why_tid(why, thread) == number;
-	return why_named(why, thread, item, &from, &to);
+	return why_named(why, thread, item, from, to);
 }
 
-/* True if an item of @text matches this thread */
-static bool is_chosen(const struct why *why, const char *text, uint32_t thread)
+/* Limit [@from, @to) to the time from the first to the last item of @text that matches; false:
+ * nothing is left */
+static bool is_chosen(const struct why *why, const char *text, uint32_t thread, uint64_t *from,
+		      uint64_t *to)
 {
+	uint64_t first = UINT64_MAX, last = 0, begin, end;
 	char item[ITEM_MAX];
 
 	while ((text = next_item(text, item)))
-		if (item_matches(why, item, thread))
-			return true;
-	return false;
+		if (item_matches(why, item, thread, &begin, &end)) {
+			first = begin < first ? begin : first;
+			last = end > last ? end : last;
+		}
+	*from = first > *from ? first : *from;
+	*to = last < *to ? last : *to;
+	return *from < *to;
 }
 
 /* Check that every item of @text matches a thread that the trace tells something about */
@@ -56,7 +66,8 @@ static int check_items(const struct why *why, const char *file, const char *text
 	while ((text = next_item(at, item))) {
 		for (i = 0; i < why_threads(why); i++) {
 			thread = why_thread(why, i);
-			if (item_matches(why, item, thread) && why_limits(why, thread, &from, &to))
+			if (item_matches(why, item, thread, &from, &to) &&
+			    why_limits(why, thread, &from, &to))
 				break;
 		}
 		if (i == why_threads(why))
@@ -79,8 +90,8 @@ static int choose(struct why_threads *threads, const char *file, const struct se
 
 	for (i = 0; i < why_threads(threads->why); i++) {
 		thread = why_thread(threads->why, i);
-		if (!is_chosen(threads->why, text, thread) ||
-		    !why_threads_time(selection, threads->why, base, thread, &from, &to) ||
+		if (!why_threads_time(selection, threads->why, base, thread, &from, &to) ||
+		    !is_chosen(threads->why, text, thread, &from, &to) ||
 		    count++ >= WHY_THREADS_MAX)
 			continue;
 		threads->list[threads->count].thread = thread;
