@@ -398,6 +398,8 @@ static void packet_with(const char *events, bool interrupts, bool sends, const u
 		switch (*events) {
 		case 's':
 			switch_to(time, 100, 0, 200);
+			/* it is one of the chosen threads */
+			assert(fx_composite(&fx, 0, FX_ODD, time, 200, &woken, sizeof(woken)));
 			switch_to(time + 1, 200, SLEEPS, 100);
 			break;
 		case 'i':
