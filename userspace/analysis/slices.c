@@ -404,8 +404,7 @@ static int take_out(struct slices *slices, const struct plan *plan,
 		slice_end(slices, &thread->call, ns, SLICE_UNENDED);
 	}
 	seen = is_seen(slices, cpu->run.tid);
-	if (slices->off && has_tid && tid && !(has_state && state & STATE_DEAD) &&
-	    is_seen(slices, (uint32_t)tid)) {
+	if (slices->off && has_tid && tid && !(has_state && state & STATE_DEAD)) {
 		thread = thread_of(slices, (uint32_t)tid);
 		if (!thread)
 			return -ENOMEM;
