@@ -379,7 +379,8 @@ void diff_write_findings(struct diff *diff)
 		qsort(diff->find.list, diff->find.count, sizeof(*diff->find.list), most_first);
 	else
 		report_note(report, section, diff->compared ?
-			    "Nothing: no time differs by more than two recordings of the same load do." :
+			    "Nothing: no time differs by more than two recordings of the same load "
+			    "do." :
 			    "Nothing was compared: the sections say which events are needed.");
 	for (i = 0; i < diff->find.count; i++) {
 		finding = &diff->find.list[i];

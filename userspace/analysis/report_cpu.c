@@ -230,7 +230,8 @@ static void section_tasks(struct report_builder *m)
 	if (analysis_lacks(m->a, ANALYSIS_WAKING) && analysis_lacks(m->a, ANALYSIS_WAKEUP))
 		remark(m, "There is no sched_waking or sched_wakeup in this trace: waits need -e sched:sched_waking,sched:sched_wakeup.");
 	if (analysis_total(m->a)->of_threads)
-		remark(m, "Only chosen threads were recorded. Others may have run unseen: their times are lower limits.");
+		remark(m, "Only chosen threads were recorded. "
+		       "Others may have run unseen: their times are lower limits.");
 	else if (analysis_total(m->a)->known_ns < span(m))
 		remark(m, "The share of a task is of the time in which the trace tells what ran on each CPU: known in the summary. A CPU of which the trace tells nothing is left out of this.");
 	tasks = busiest(m, &count);

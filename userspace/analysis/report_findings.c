@@ -124,7 +124,8 @@ static void find_missing(struct findings *findings)
 	} else if (total->of_threads) {
 		finding = add(findings, UINT64_MAX);
 		if (finding)
-			TEXT(finding->text, "Only chosen threads were recorded: what else the CPUs ran is unknown.");
+			TEXT(finding->text, "Only chosen threads were recorded: "
+			     "what else the CPUs ran is unknown.");
 	} else if (total->known_ns && ppm(total->known_ns, span) < 900000) {
 		finding = add(findings, UINT64_MAX);
 		if (finding)

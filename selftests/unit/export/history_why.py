@@ -122,7 +122,7 @@ class Truth:
         return (*head, *self.path(waking.tid, time, depth + 1))
 
     def sends(self, waking):
-        """True if the thread on the CPU sent the packet that NET_RX had, and nobody else did."""
+        """Only the interrupted thread gave packets to the softirq NET_RX that woke the other one."""
         before = iter([event for event in reversed(self.events[waking.cpu])
                        if event.time < waking.time])
         if waking.args[2] & HARDIRQ or not waking.tid:
