@@ -35,6 +35,7 @@
 #define TB_CALL_TEXT_MAX	256
 /* the first files of poll() that become text */
 #define TB_CALL_POLLED_MAX	8
+static_assert(TB_CALL_POLLED_MAX * sizeof("-2147483648") + sizeof("...") <= TB_CALL_TEXT_MAX);
 
 /*
  * An entry of tb_calls: the bytes of the arguments that the call lacks to have six; for each text,
@@ -124,6 +125,22 @@ static notrace u32 tb_call_read_address(char *to, unsigned long from, int length
 	return scnprintf(to, TB_CALL_TEXT_MAX, "%pISpc", &address) + 1;
 }
 
+/* Write @number in decimal digits.  Return their count.  scnprintf() takes 7 times as long. */
+static notrace u32 tb_call_put_number(char *to, int number)
+{
+	u32 rest = number < 0 ? -(u32)number : number, count = 0, at = 0;
+	char digits[10];
+
+	do
+		digits[count++] = '0' + rest % 10;
+	while (rest /= 10);
+	if (number < 0)
+		to[at++] = '-';
+	while (count)
+		to[at++] = digits[--count];
+	return at;
+}
+
 /*
  * Write the numbers of the @count files that poll() waits for, at @from: "3 5", with "..." at the
  * end if there are more than TB_CALL_POLLED_MAX.  Return the bytes of the text, with its NUL; 0:
@@ -137,10 +154,16 @@ static notrace u32 tb_call_read_polled(char *to, unsigned long from, u32 count)
 	if (!count || copy_from_user_nofault(files, (const void __user *)from,
 					     read * sizeof(files[0])))
 		return 0;
-	for (i = 0; i < read; i++)
-		at += scnprintf(to + at, TB_CALL_TEXT_MAX - at, i ? " %d" : "%d", files[i].fd);
-	if (read < count)
-		at += scnprintf(to + at, TB_CALL_TEXT_MAX - at, " ...");
+	for (i = 0; i < read; i++) {
+		if (i)
+			to[at++] = ' ';
+		at += tb_call_put_number(to + at, files[i].fd);
+	}
+	if (read < count) {
+		memcpy(to + at, " ...", 4);
+		at += 4;
+	}
+	to[at] = 0;
 	return at + 1;
 }
 
