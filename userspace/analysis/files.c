@@ -8,18 +8,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/close_range.h>
-#include <netinet/in.h>
 #include <sched.h>
-#include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include "file_calls.h"
+#include "file_names.h"
 #include "files.h"
 #include "files_at_start.h"
 #include "map.h"
@@ -29,8 +26,6 @@
 #define NUMBERS_MAX 65536		/* of a process; higher numbers are not tracked */
 #define ALL_NUMBERS_MAX (1u << 22)	/* of all processes: 32 MB */
 #define COPIES_MAX (1u << 28)		/* numbers copied to children, in a whole recording */
-#define NAMES_MAX (1u << 20)
-#define NAME_BYTES 128
 
 /* @serial: of its last file, among all of the recording */
 struct number {
@@ -52,11 +47,6 @@ struct thread {
 	bool     inside;
 };
 
-struct name {
-	uint32_t number;
-	char text[];
-};
-
 struct files {
 	struct tb_trace *trace;
 	unsigned int change;		/* next change of the selected events */
@@ -68,189 +58,11 @@ struct files {
 	size_t nr_numbers;		/* allocated, for all processes */
 	uint32_t serial;
 	size_t copied;
-	void  *tree;			/* struct name by text */
-	struct name **names;
-	uint32_t nr_names, room_names;
+	struct file_names names;
 	struct file_calls calls;
 	struct files_at_start at_start;
 	size_t nr_applied;		/* of @at_start */
 };
-
-/* ---- names ---- */
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
-}
-
-/* The number of the name with this text; 0: no memory, or too many names */
-static uint32_t name_number(struct files *files, const char *text)
-{
-	uint32_t room = files->room_names ? 2 * files->room_names : 64;
-	size_t bytes = strlen(text) + 1;
-	struct name *name, **grown;
-	void *node;
-
-	if (files->nr_names + 1 >= files->room_names) {
-		grown = room <= NAMES_MAX ? reallocarray(files->names, room, sizeof(*grown)) : NULL;
-		if (!grown)
-			return 0;
-		files->names = grown;
-		files->room_names = room;
-	}
-	name = malloc(sizeof(*name) + bytes);
-	if (!name)
-		return 0;
-	memcpy(name->text, text, bytes);
-	node = tsearch(name, &files->tree, compare_names);
-	if (!node || *(struct name **)node != name) {
-		free(name);
-		return node ? (*(struct name **)node)->number : 0;
-	}
-	name->number = ++files->nr_names;
-	files->names[name->number] = name;
-	return name->number;
-}
-
-const char *files_name(const struct files *files, uint32_t number)
-{
-	return number && number <= files->nr_names ? files->names[number]->text : NULL;
-}
-
-/*
- * The number of the name @before and @path, without control characters; 0: no memory, or too many.
- * "..." is where a name is cut: after the first half of the room, or before the end of @path.
- */
-static uint32_t text_name(struct files *files, const char *before, const char *path, size_t length)
-{
-	size_t used = strnlen(before, NAME_BYTES), i;
-	char text[NAME_BYTES];
-
-	if (length && used > NAME_BYTES / 2)
-		used = (size_t)snprintf(text, sizeof(text), "%.*s...", NAME_BYTES / 2 - 3, before);
-	else
-		memcpy(text, before, used);
-	/* keep the end of a long path */
-	if (length > sizeof(text) - 1 - used) {
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "...");
-		path += length - (sizeof(text) - 1 - used);
-		length = sizeof(text) - 1 - used;
-	}
-	for (i = 0; i < length; i++)
-		text[used++] = path[i] >= 0x20 && path[i] < 0x7f ? path[i] : '?';
-	text[used] = 0;
-	return name_number(files, text);
-}
-
-/* The text that argument number 0 or 1 of those with text points to, with @before; 0: not known */
-static uint32_t path_name(struct files *files, const struct tb_view *view, const char *before)
-{
-	const struct tb_format_field *field = tb_format_field(view->format, "path");
-	const char *path;
-	size_t length;
-
-	if (!field || tb_field_str(view, field, &path, &length) || !length)
-		return 0;
-	return text_name(files, before, path, length);
-}
-
-/* The name of a socket without an address; @args: those of socket() */
-static uint32_t socket_name(struct files *files, const uint64_t *args)
-{
-	static const struct { int family, type, protocol; const char *name; } kinds[] = {
-		{ AF_UNIX, 0, 0, "unix" },
-		{ AF_INET, SOCK_STREAM, IPPROTO_TCP, "tcp" },
-		{ AF_INET, SOCK_DGRAM, IPPROTO_UDP, "udp" },
-		{ AF_INET, 0, 0, "AF_INET" },
-		{ AF_INET6, SOCK_STREAM, IPPROTO_TCP, "tcp" },
-		{ AF_INET6, SOCK_DGRAM, IPPROTO_UDP, "udp" },
-		{ AF_INET6, 0, 0, "AF_INET6" },
-		{ AF_NETLINK, 0, 0, "AF_NETLINK" }, { AF_PACKET, 0, 0, "AF_PACKET" },
-		{ AF_VSOCK, 0, 0, "AF_VSOCK" },
-	};
-	int type = (int)args[1] & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), protocol = (int)args[2];
-	char text[48] = "of a socket";
-	size_t i;
-
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (kinds[i].family != (int)args[0] || (kinds[i].type && kinds[i].type != type) ||
-		    (kinds[i].protocol && protocol && kinds[i].protocol != protocol))
-			continue;
-		snprintf(text, sizeof(text), "of a socket (%s)", kinds[i].name);
-		break;
-	}
-	return name_number(files, text);
-}
-
-/*
- * The name that socket @before gets from the address in bind() or connect(): "of tcp 0.0.0.0:80",
- * "of tcp -> 10.0.0.1:443".  If the address is not known, the name has no peer.
- */
-static uint32_t address_name(struct files *files, const struct tb_view *view,
-			     const struct thread *thread)
-{
-	const struct tb_format_field *field = tb_format_field(view->format, "path");
-	const char *name = files_name(files, thread->before), *end, *address;
-	const char *between = thread->kind == CONNECTS ? " -> " : " ";
-	char kind[16], text[NAME_BYTES + 4];
-	size_t length;
-	int own;
-
-	if (!name)
-		name = "of a socket";
-	end = strstr(name, " -> ");
-	own = end ? (int)(end - name) : (int)strlen(name);
-	if (!field || tb_field_str(view, field, &address, &length) || !length)
-		return text_name(files, "", name, (size_t)own);
-	if (sscanf(name, "of a socket (%15[^)])", kind) == 1)
-		snprintf(text, sizeof(text), "of %s%s", kind, between);
-	else if (own > NAME_BYTES / 2 - 4)
-		snprintf(text, sizeof(text), "%.*s...%s", NAME_BYTES / 2 - 7, name, between);
-	else
-		snprintf(text, sizeof(text), "%.*s%s", own, name, between);
-	return text_name(files, text, address, length);
-}
-
-/* The name of the processes for which a call waits: of process @id, if it is positive */
-static uint32_t process_name(struct files *files, int64_t id, bool group)
-{
-	char text[48] = "of any child";
-
-	if (id > 0)
-		snprintf(text, sizeof(text), "of process%s %" PRId64, group ? " group" : "", id);
-	else if (group)
-		snprintf(text, sizeof(text), "of the caller's process group");
-	return name_number(files, text);
-}
-
-/* Name the futex, process, semaphores or queue in the arguments of a call; 0: it has none */
-static uint32_t name_of_arguments(struct files *files, const struct thread *thread)
-{
-	int64_t id = (int32_t)thread->args[0];
-	char text[48];
-
-	switch (thread->kind) {
-	case FUTEX:
-		snprintf(text, sizeof(text), "at 0x%" PRIx64, thread->args[0]);
-		return name_number(files, text);
-	case SEMAPHORES:
-		snprintf(text, sizeof(text), "of semaphore set %" PRId64, id);
-		return name_number(files, text);
-	case MESSAGES:
-		snprintf(text, sizeof(text), "of message queue %" PRId64, id);
-		return name_number(files, text);
-	case WAIT:
-		return id < -1 ? process_name(files, -id, true) : process_name(files, id, !id);
-	case WAIT_ID:
-		if (id == P_ALL)
-			return process_name(files, 0, false);
-		if (id != P_PID && id != P_PGID)
-			return 0;
-		return process_name(files, (int32_t)thread->args[1], id == P_PGID);
-	default:
-		return 0;
-	}
-}
 
 /* ---- numbers ---- */
 
@@ -415,7 +227,7 @@ static uint32_t polled_name(struct files *files, const struct tb_view *view, uin
 	}
 	if (used >= sizeof(text))
 		strcpy(text + sizeof(text) - sizeof("..."), "...");
-	return known ? text_name(files, "of ", text, strlen(text)) : 0;
+	return known ? file_names_join(&files->names, "of ", text, strlen(text)) : 0;
 }
 
 /* ---- system calls ---- */
@@ -453,15 +265,15 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 	else if (thread->kind == WAIT_ID && thread->args[0] == P_PIDFD)
 		thread->object = files_of_number(files, pid, thread->args[1]);
 	else
-		thread->object = name_of_arguments(files, thread);
+		thread->object = file_names_argument(&files->names, thread->kind, thread->args);
 	switch (thread->kind) {
 	case OPENS:
 	case OPENS_AT:
 	case OPENS_HOW:
-		thread->path = thread->object = path_name(files, view, "of ");
+		thread->path = thread->object = file_names_path(&files->names, view, "of ");
 		break;
 	case MEMFD:
-		thread->path = path_name(files, view, "of memory, ");
+		thread->path = file_names_path(&files->names, view, "of memory, ");
 		break;
 	case POLL:
 		thread->object = polled_name(files, view, pid);
@@ -471,7 +283,8 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 		thread->before = thread->object;
 		socket = known_number(files, pid, thread->args[0]);
 		thread->serial = socket ? socket->serial : 0;
-		thread->object = address_name(files, view, thread);
+		thread->object = file_names_address(&files->names, thread->before,
+						    thread->kind == CONNECTS, view);
 		break;
 	case CLOSES:
 		forget_numbers(files, pid, thread->args[0], thread->args[0], false);
@@ -488,7 +301,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 		break;
 	case EXEC:
 	case OTHER:
-		thread->object = path_name(files, view, "of ");
+		thread->object = file_names_path(&files->names, view, "of ");
 		break;
 	default:
 		break;
@@ -518,31 +331,31 @@ static uint32_t name_of_result(struct files *files, const struct thread *thread,
 		break;
 	case SOCKET:
 		flags = thread->args[1];
-		name = socket_name(files, thread->args);
+		name = file_names_socket(&files->names, thread->args);
 		break;
 	case EVENTFD:
-		name = name_number(files, "of an eventfd");
+		name = file_names_number(&files->names, "of an eventfd");
 		break;
 	case EPOLL:
-		name = name_number(files, "of an epoll");
+		name = file_names_number(&files->names, "of an epoll");
 		break;
 	case TIMERFD:
-		name = name_number(files, "of a timerfd");
+		name = file_names_number(&files->names, "of a timerfd");
 		break;
 	case SIGNALFD:
-		name = name_number(files, "of a signalfd");
+		name = file_names_number(&files->names, "of a signalfd");
 		break;
 	case INOTIFY:
-		name = name_number(files, "of an inotify");
+		name = file_names_number(&files->names, "of an inotify");
 		break;
 	case PIDFD:
 		/* the kernel always sets O_CLOEXEC */
-		name = process_name(files, (int32_t)thread->args[0], false);
+		name = file_names_process(&files->names, (int32_t)thread->args[0], false);
 		break;
 	case ACCEPTS:
 		/* O_CLOEXEC may be in an argument that is not kept */
 		before = files_name(files, thread->object);
-		name = before ? text_name(files, before, ", accepted", 10) : 0;
+		name = before ? file_names_join(&files->names, before, ", accepted", 10) : 0;
 		break;
 	case CONTROL:
 		*by_exec = thread->args[1] == F_DUPFD_CLOEXEC;
@@ -651,7 +464,7 @@ static int apply_at_start(struct files *files, uint64_t ns)
 		files->nr_applied++;
 		if (file->begin < files->calls_from || file->end > files->calls_to)
 			continue;
-		name = text_name(files, "of ", file->name, file->length);
+		name = file_names_join(&files->names, "of ", file->name, file->length);
 		result = set_name(files, file->pid, file->number, name, file->by_exec);
 	}
 	return result;
@@ -754,6 +567,11 @@ uint32_t files_of_call(const struct files *files, uint32_t tid, uint64_t begin)
 	return thread && thread->begin == begin ? thread->object : 0;
 }
 
+const char *files_name(const struct files *files, uint32_t number)
+{
+	return file_names_text(&files->names, number);
+}
+
 struct files *files_open(struct tb_trace *trace)
 {
 	struct files *files = calloc(1, sizeof(*files));
@@ -780,7 +598,6 @@ void files_close(struct files *files)
 	forget_all(files);
 	map_free(&files->shared, NULL);
 	files_at_start_free(&files->at_start);
-	tdestroy(files->tree, free);
-	free(files->names);
+	file_names_free(&files->names);
 	free(files);
 }
