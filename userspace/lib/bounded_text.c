@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "bounded_text.h"
 
 void tb_text_printf(struct tb_text *text, const char *format, ...)
@@ -19,6 +20,17 @@ void tb_text_printf(struct tb_text *text, const char *format, ...)
 	va_end(arguments);
 	if (length > 0)
 		text->used += (size_t)length;
+}
+
+void tb_text_double(struct tb_text *text, double value)
+{
+	char number[40];
+	int digits = 15;
+
+	do
+		snprintf(number, sizeof(number), "%.*g", digits, value);
+	while (++digits <= 17 && strtod(number, NULL) != value);
+	tb_text_put(text, number, strlen(number));
 }
 
 void tb_text_escaped(struct tb_text *text, const char *from, size_t length)

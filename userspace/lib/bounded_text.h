@@ -26,6 +26,9 @@ static inline void tb_text_put(struct tb_text *text, const char *from, size_t le
 __attribute__((format(printf, 2, 3)))
 void tb_text_printf(struct tb_text *text, const char *format, ...);
 
+/* Append @value with as few digits, from 15 on, as it takes to read the same number back */
+void tb_text_double(struct tb_text *text, double value);
+
 /* tb_text_put() with control characters and bytes beyond ASCII as \xNN */
 void tb_text_escaped(struct tb_text *text, const char *from, size_t length);
 

@@ -8,6 +8,7 @@ print disagree about the same moment, and a user compares two different sets of 
 If the options leave nothing, the command says so and exits with status 1; an export then leaves its
 output as it was. A command shows times of the clock that -T names, and --from takes these times.
 """
+import functools
 import json
 import os
 import re
@@ -43,8 +44,7 @@ NOTHING = {
     "--pid 7 --pid 4000000": "of processes 7,4000000",
 }
 # commands with messages of their own
-OWN = {"why": "nothing is known of such a thread",
-       "flamegraph": "no events to show among those chosen"}
+OWN = {"why": "nothing is known of such a thread"}
 # options that a command refuses: all of the time of a thread has a cause
 WITHOUT = {"why": ("-C", "--cpu", "-e", "--events")}
 PARTS = ("-e", "-C", "-t", "-f", "-T", "-r", "--events", "--cpu", "--tid", "--pid", "--comm",
@@ -114,6 +114,11 @@ def state(path):
     return there.st_ino, there.st_mtime_ns, there.st_size
 
 
+@functools.cache
+def message_of_jsonl(*words):
+    return run(*words, "--format", "jsonl", "-o", "-").stderr
+
+
 def check_export(format_):
     """All formats have the message of jsonl, and leave no output, nor change one."""
     wrong = []
@@ -125,7 +130,7 @@ def check_export(format_):
             if "built without" in done.stderr:
                 result(True, f"export --format {format_} # SKIP built without it")
                 return
-            wanted = run(*words, "--format", "jsonl", "-o", "-").stderr
+            wanted = message_of_jsonl(*words)
             if done.returncode != 1 or done.stderr != wanted or os.listdir(folder):
                 wrong.append(f"{choice}: status {done.returncode}, {done.stderr}, not {wanted}; "
                              f"files {os.listdir(folder)}")

@@ -371,7 +371,7 @@ static void refused(void)
 	CHECK_NUMBER(run_on("flamegraph", "--weight field=comm"), 1);
 	CHECK_HAS("none of the events chosen has a number 'comm'");
 	CHECK_NUMBER(run_on("flamegraph", "-t 999"), 1);
-	CHECK_HAS("no events to show among those chosen");
+	CHECK_HAS("holds no such event of thread 999");
 	CHECK_NUMBER(run("flamegraph /nonexistent.tbuf"), 1);
 	CHECK_HAS("/nonexistent.tbuf: cannot be opened");
 	fx_free(&fx);

@@ -382,6 +382,9 @@ printf '%s\n' 'a,b,c,"d,e"' '"longer, ""x""",,0aff,1.5' | cmp - out || ok=1
 query --json kernel.tbuf "SELECT 'a\"' AS a, NULL AS b, 9007199254740993 AS c, 1.0 AS d, 1e999 AS e"
 python3 -c 'import json
 assert json.load(open("out")) == [{"a": "a\"", "b": None, "c": 9007199254740993, "d": 1.0, "e": "Infinity"}]' || ok=1
+query --json kernel.tbuf \
+	"SELECT 23347.3 AS a, 0.1 + 0.2 AS b, 1234567890123456.0 AS c, 1e15 AS d" &&
+	grep -qF '"a":23347.3,"b":0.30000000000000004,"c":1234567890123456.0,"d":1e+15' out || ok=1
 query --csv kernel.tbuf "SELECT 1 AS a WHERE 0" && [ "$(cat out)" = a ] || ok=1
 query --csv --no-header kernel.tbuf "SELECT 5 AS a" && [ "$(cat out)" = 5 ] || ok=1
 query -H kernel.tbuf "SELECT 5 AS a" && [ "$(cat out)" = "a

@@ -333,11 +333,6 @@ static void put_string(struct tb_text *writer, const char *text)
 	tb_text_escaped(writer, text, strlen(text));
 }
 
-static void put_double(struct tb_text *writer, double value)
-{
-	tb_text_printf(writer, "%.17g", value);
-}
-
 static void put_arg(struct tb_text *writer, const struct tb_user_arg *arg)
 {
 	put_char(writer, ' ');
@@ -351,7 +346,7 @@ static void put_arg(struct tb_text *writer, const struct tb_user_arg *arg)
 		put_unsigned(writer, arg->value.u64);
 		break;
 	case TB_ARG_DOUBLE:
-		put_double(writer, arg->value.f64);
+		tb_text_double(writer, arg->value.f64);
 		break;
 	case TB_ARG_TEXT:
 		put_string(writer, arg->text);
@@ -367,7 +362,7 @@ static void put_value(struct tb_text *writer, const struct tb_user *user)
 	case TB_REC_COUNTER:
 		put_char(writer, '=');
 		if (user->flags & TB_USER_DOUBLE)
-			put_double(writer, user->value.f64);
+			tb_text_double(writer, user->value.f64);
 		else
 			put_signed(writer, user->value.s64);
 		break;

@@ -190,16 +190,17 @@ static int check_trace(const struct flame_job *job, const struct tb_trace *trace
 }
 
 /* Nothing to draw: complain that events or stacks are missing, unless remarks() says why */
-static int explain_empty(const struct flame_job *job)
+static int explain_empty(const struct flame_job *job, struct tb_trace *trace)
 {
 	const struct flame *flame = &job->flame;
 
 	if (flame->pending || flame->torn || flame->unknown || flame->negative || flame->idle)
 		return EXIT_FINE;
+	if (!flame->stackless && selection_found(&flame->selection, trace, job->file))
+		return EXIT_WRONG;
 	if (!flame->stackless)
-		return complain("%s: there are no events to show%s; 'tracebuf record -e EVENT:stack' records stacks, of programs with ':ustack'",
-				job->file,
-				selection_asks(&flame->selection) ? " among those chosen" : "");
+		return complain("%s: there are no events to show; 'tracebuf record -e EVENT:stack' records stacks, of programs with ':ustack'",
+				job->file);
 	return complain("%s: none of %llu events has a stack%s: record them with 'tracebuf record -e %s:stack', with those of programs ':stack:ustack'",
 			job->file, (unsigned long long)flame->stackless,
 			flame->no_kernel ? " of a program" : flame->no_user ?
@@ -265,7 +266,7 @@ static int flame_recording(struct flame_job *job, struct tb_trace *trace)
 	if (result)
 		return complain("%s: %s", job->file, strerror(-result));
 	if (!flame->tree.nodes[0].total)
-		status = explain_empty(job);
+		status = explain_empty(job, trace);
 	if (status == EXIT_FINE)
 		status = write_result(job);
 	if (flame->damaged)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "query.h"
+#include "lib/bounded_text.h"
 #include "lib/utf8.h"
 
 #define ROWS_AHEAD 1000		/* rows that set the widths */
@@ -256,16 +257,18 @@ static void csv_row(struct query_rows *rows)
 static void json_number(struct query_rows *rows, int column)
 {
 	double real = sqlite3_column_double(rows->statement, column);
-	char text[40];
+	char room[48];
+	struct tb_text text = { room, sizeof(room), 0 };
 
 	if (!isfinite(real)) {
 		out_json_double(&rows->out, real);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.17g", real);
-	out_text(&rows->out, text);
+	tb_text_double(&text, real);
+	tb_text_end(&text);
+	out_text(&rows->out, room);
 	/* keep 1.0 apart from the integer 1 */
-	if (!strpbrk(text, ".e"))
+	if (!strpbrk(room, ".e"))
 		out_text(&rows->out, ".0");
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include "out.h"
+#include "lib/bounded_text.h"
 
 int out_write(struct out *out)
 {
@@ -260,12 +261,15 @@ void out_json_signed(struct out *out, int64_t number)
 
 void out_json_double(struct out *out, double value)
 {
-	char text[40];
+	char room[40];
+	struct tb_text text = { room, sizeof(room), 0 };
 
-	if (isfinite(value))
-		snprintf(text, sizeof(text), "%.17g", value);
-	else
-		strcpy(text, isnan(value) ? "\"NaN\"" : value > 0 ?
-		       "\"Infinity\"" : "\"-Infinity\"");
-	out_text(out, text);
+	if (!isfinite(value)) {
+		out_text(out, isnan(value) ? "\"NaN\"" : value > 0 ?
+			 "\"Infinity\"" : "\"-Infinity\"");
+		return;
+	}
+	tb_text_double(&text, value);
+	tb_text_end(&text);
+	out_text(out, room);
 }
