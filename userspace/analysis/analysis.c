@@ -468,7 +468,7 @@ int analysis_end(struct analysis *a, unsigned int flags)
 
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu)
 {
-	return !a->options.one_cpu || a->options.cpu == cpu;
+	return !a->options.cpu || a->options.cpu(a->options.context, cpu);
 }
 
 bool analysis_of_events(const struct analysis *a)

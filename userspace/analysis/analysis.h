@@ -49,9 +49,9 @@ struct analysis;
  * @ended: of the tasks that have ended keep at least this many with the most time on CPUs, this
  *	many with the longest waits for a CPU, and this many that were blocked for longest;
  *	analysis_rest() has the sums of the others.  0: keep all
- * @one_cpu, @cpu: count only what ended on this CPU
- * @thread: returns true for a thread that counts.  Its arguments are @context and the cursor that
- *	knows the thread; NULL: all threads count
+ * @cpu: returns true for a CPU of which what ends there counts; NULL: all CPUs count
+ * @thread: returns true for a thread that counts, as the cursor knows it; NULL: all threads count
+ * @context: the first argument of @cpu and @thread
  * @events: the caller leaves out some events, as if they had not been recorded
  * @whole: the trace is a file
  * @switches_from: of a file: the caller gives all switches from this time on, in ticks; UINT64_MAX:
@@ -61,10 +61,10 @@ struct analysis;
  */
 struct analysis_options {
 	uint32_t worst, ended;
-	bool     one_cpu, events, whole;
-	uint32_t cpu;
+	bool     events, whole;
 	enum tb_timebase base;
 	uint64_t from, switches_from;
+	bool   (*cpu)(void *context, uint32_t cpu);
 	bool   (*thread)(void *context, const struct tb_cursor *cursor, uint32_t tid);
 	void    *context;
 };

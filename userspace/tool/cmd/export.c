@@ -307,7 +307,7 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		.error = text,
 		.error_size = sizeof(text),
 		.base = selection->base,
-		.switches_from = selection->one_cpu || selection_of_threads(selection) ||
+		.switches_from = selection->cpu_list || selection_of_threads(selection) ||
 				 selection->filter.text ? UINT64_MAX :
 				 selection_switches_from(selection),
 		.wanted = selection->wanted,

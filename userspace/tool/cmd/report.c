@@ -92,6 +92,11 @@ static bool has_selected_thread(const struct analysis *a, const struct selection
 	return false;
 }
 
+static bool wants_cpu(void *selection, uint32_t cpu)
+{
+	return selection_wants_cpu(selection, cpu);
+}
+
 static bool wants_thread(void *selection, const struct tb_cursor *cursor, uint32_t tid)
 {
 	return selection_wants_tid(selection, cursor, tid);
@@ -110,7 +115,7 @@ static int cut_to_common(const struct tb_trace *trace, struct selection *selecti
 	unsigned int i;
 
 	for (i = 0; !result && i < spans.nr_cpus; i++) {
-		if (!spans.cpus[i].any || (selection->one_cpu && selection->cpu != i))
+		if (!spans.cpus[i].any || !selection_wants_cpu(selection, i))
 			continue;
 		*from = spans.cpus[i].begin > *from ? spans.cpus[i].begin : *from;
 		to = spans.cpus[i].end < to ? spans.cpus[i].end : to;
@@ -130,7 +135,7 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 		   uint32_t worst, uint32_t ended, bool *cut, struct analysis **analysis)
 {
 	struct analysis_options options = {
-		.worst = worst, .ended = ended, .one_cpu = selection->one_cpu, .cpu = selection->cpu,
+		.worst = worst, .ended = ended, .cpu = selection->cpu_list ? wants_cpu : NULL,
 		.thread = selection_of_threads(selection) ? wants_thread : NULL,
 		.events = selection->patterns.count, .context = selection, .whole = true,
 		.base = selection->base,

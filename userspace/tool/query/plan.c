@@ -337,7 +337,7 @@ static int range_all(const struct query_table *table, struct query_range *range)
 	if (!range->cpus || !range->formats)
 		return SQLITE_NOMEM;
 	for (i = 0; i < range->nr_cpus; i++)
-		range->cpus[i] = !selection->one_cpu || i == selection->cpu;
+		range->cpus[i] = selection_wants_cpu(selection, i);
 	for (i = 0; i < formats; i++)
 		range->formats[i] = table->formats[i];
 	return SQLITE_OK;

@@ -400,7 +400,7 @@ static bool selects_lasting(const struct query_scan *scan, uint32_t cpu, uint64_
 	const struct query *query = scan->table->query;
 
 	return begin < query->to_ns && (end > query->from_ns || begin >= query->from_ns) &&
-	       (!query->selection->one_cpu || cpu == query->selection->cpu);
+	       selection_wants_cpu(query->selection, cpu);
 }
 
 /* True if the options of the command line select the current row */

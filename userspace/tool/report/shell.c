@@ -64,8 +64,8 @@ static void put_rest(FILE *out, const struct selection *selection)
 
 	for (i = 0; i < selection->patterns.count; i++)
 		put_option(out, "-e", selection->patterns.list[i]);
-	if (selection->one_cpu)
-		fprintf(out, "-C %" PRIu32 " ", selection->cpu);
+	if (selection->cpu_list)
+		put_option(out, "-C", selection->cpu_list);
 	put_numbers(out, "-t", &selection->tids);
 	put_numbers(out, "--pid", &selection->pids);
 	if (selection->comm)

@@ -20,7 +20,7 @@
 /* Complain of a second value of an option that takes one */
 static bool is_second(const struct command *command, int option, const struct selection *selection)
 {
-	const char *name = option == 'C' && selection->one_cpu ? "-C" :
+	const char *name = option == 'C' && selection->cpu_list ? "-C" :
 			   option == OPTION_COMM && selection->comm ? "--comm" :
 			   option == OPTION_CGROUP && selection->cgroup ? "--cgroup" : NULL;
 
@@ -49,9 +49,9 @@ int selection_option(const struct command *command, int option,
 		selection->filter.text = value;
 		return 1;
 	case 'C':
-		selection->one_cpu = true;
-		return parse_u32(value, 0, 65535, &selection->cpu) ?
-		       -misused(command, "'%s' is not a CPU number", value) : 1;
+		selection->cpu_list = value;
+		return parse_cpus(value, NULL, &selection->cpus) ?
+		       -misused(command, "'%s' is not a list of CPUs, as in 0-3,7", value) : 1;
 	case 't':
 		return number_option(command, value, 0, UINT32_MAX, "thread",
 				     &selection->tids) ? -1 : 1;
@@ -354,7 +354,7 @@ bool selection_wants_event(const struct selection *selection, const struct tb_vi
 
 static bool wants(struct selection *selection, const struct tb_view *view)
 {
-	if (selection->one_cpu && view->cpu != selection->cpu)
+	if (!selection_wants_cpu(selection, view->cpu))
 		return false;
 	if (view->ticks < selection->from_ticks)
 		return false;
@@ -391,7 +391,7 @@ void selection_finds(struct selection *selection, const struct tb_view *view)
 {
 	if ((view->kind == TB_VIEW_EVENT || view->kind == TB_VIEW_USER ||
 	     losses_count(selection, view)) && view->ticks >= selection->from_ticks &&
-	    (!selection->one_cpu || view->cpu == selection->cpu) &&
+	    selection_wants_cpu(selection, view->cpu) &&
 	    (view->kind == TB_VIEW_LOST || wants_thread(selection, view)))
 		selection->found = true;
 }
@@ -403,8 +403,9 @@ uint64_t selection_switches_from(const struct selection *selection)
 
 bool selection_asks(const struct selection *selection)
 {
-	return selection->patterns.count || selection->one_cpu || selection_of_threads(selection) ||
-	       selection->filter.text || selection->from.given || selection->to.given;
+	return selection->patterns.count || selection->cpu_list ||
+	       selection_of_threads(selection) || selection->filter.text ||
+	       selection->from.given || selection->to.given;
 }
 
 int selection_note_gaps(const struct selection *selection, const struct tb_trace *trace,
@@ -422,7 +423,7 @@ int selection_note_gaps(const struct selection *selection, const struct tb_trace
 	for (i = 0; i < missing.nr_own; i++) {
 		gap = &missing.own[i];
 		if (gap->first >= to || gap->reported < to ||
-		    (selection->one_cpu && gap->cpu != selection->cpu))
+		    !selection_wants_cpu(selection, gap->cpu))
 			continue;
 		count++;
 		if (gap->first < since) {
@@ -457,8 +458,8 @@ static const char *time_text(const struct selection *selection, struct tb_trace 
 int selection_found(const struct selection *selection, struct tb_trace *trace, const char *file)
 {
 	const struct event_filter *filter = &selection->filter;
-	unsigned int cpus = tb_trace_nr_cpus(trace);
-	char thread[256] = "", numbers[128], cpu[96] = "", time[128];
+	unsigned int cpus = tb_trace_nr_cpus(trace), i;
+	char thread[256] = "", numbers[128], cpu[128] = "", time[128];
 
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
@@ -484,11 +485,14 @@ int selection_found(const struct selection *selection, struct tb_trace *trace, c
 	else if (selection->cgroup)
 		snprintf(thread, sizeof(thread), " of a thread in a cgroup '%s' ('tracebuf query FILE \"SELECT DISTINCT cgroup FROM threads\"' shows those it knows)",
 			 selection->cgroup);
-	if (selection->one_cpu && cpus && selection->cpu >= cpus)
-		snprintf(cpu, sizeof(cpu), " of CPU %u (its last CPU is %u)", selection->cpu,
+	if (selection->cpu_list)
+		snprintf(cpu, sizeof(cpu), " of CPU%s %.64s", strpbrk(selection->cpu_list, "-,") ?
+			 "s" : "", selection->cpu_list);
+	for (i = 0; i < cpus && !selection_wants_cpu(selection, i); i++)
+		;
+	if (cpus && i == cpus)
+		snprintf(cpu + strlen(cpu), sizeof(cpu) - strlen(cpu), " (its last CPU is %u)",
 			 cpus - 1);
-	else if (selection->one_cpu)
-		snprintf(cpu, sizeof(cpu), " of CPU %u", selection->cpu);
 	return complain("%s holds no such event%s%s%s%s", file,
 			selection->patterns.count ? " as -e asks for" : filter->text ?
 			" as -f asks for" : "", thread, cpu,

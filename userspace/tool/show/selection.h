@@ -18,7 +18,8 @@
 /**
  * struct selection - the selected events
  * @patterns: of names of events; none: all events
- * @cpu: the only CPU, if @one_cpu
+ * @cpus: with @cpu_list, a bit for each selected CPU
+ * @cpu_list: the list as typed; NULL: all CPUs
  * @tids, @pids: only these threads, and threads of these processes; empty: any
  * @comm: only threads of this name, with * and ?; NULL: any
  * @cgroup: only threads in a cgroup of this path or name, with * and ?; NULL: any
@@ -41,11 +42,12 @@
  */
 struct selection {
 	struct patterns patterns;
-	uint32_t cpu;
+	struct cpu_bits cpus;
+	const char *cpu_list;
 	struct number_list tids, pids;
 	const char *comm, *cgroup;
 	struct event_filter filter;
-	bool one_cpu, control, threads;
+	bool control, threads;
 	enum tb_timebase base;
 	struct moment from, to;
 	uint32_t recording;
@@ -68,7 +70,7 @@ struct selection {
 #define SELECTION_HELP \
 	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n" \
 	"                        user:CATEGORY\n" \
-	"  -C, --cpu N           only this CPU\n" \
+	"  -C, --cpu LIST        only these CPUs, as in 0-3,7\n" \
 	"  -t, --tid TID,...     only these threads\n" \
 	THREADS_HELP \
 	MOMENT_HELP \
@@ -101,6 +103,11 @@ int selection_one(struct selection *selection, struct tb_trace *trace, const cha
 		  const char *done, unsigned int *number);
 
 void selection_free(struct selection *selection);
+
+static inline bool selection_wants_cpu(const struct selection *selection, uint32_t cpu)
+{
+	return !selection->cpu_list || (cpu < CPUS_MAX && has_cpu(&selection->cpus, cpu));
+}
 
 /* True if @view is after --to.  All later events are, too, because a cursor sorts events by time */
 static inline bool selection_over(const struct selection *selection,

@@ -60,7 +60,7 @@ static bool wants(const struct timeline *t, uint32_t cpu, uint32_t tid)
 {
 	struct selection *selection = t->selection;
 
-	return (!selection->one_cpu || selection->cpu == cpu) &&
+	return selection_wants_cpu(selection, cpu) &&
 	       (!selection_of_threads(selection) ||
 		selection_wants_tid(selection, t->cursor, tid));
 }
@@ -266,7 +266,7 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	uint64_t last = tb_trace_ns(t->trace, view->lost.last, t->base);
 	struct row *row;
 
-	if (t->selection->one_cpu && t->selection->cpu != view->cpu)
+	if (!selection_wants_cpu(t->selection, view->cpu))
 		return;
 	row = rows_at(t->rows, ROW_LOST, view->cpu, 0);
 	if (!row)
@@ -284,7 +284,7 @@ static void put_unknown(struct timeline *t, unsigned int cpu, uint64_t begin, ui
 {
 	struct row *row;
 
-	if (begin >= end || (t->selection->one_cpu && t->selection->cpu != cpu))
+	if (begin >= end || !selection_wants_cpu(t->selection, cpu))
 		return;
 	row = rows_at(t->rows, ROW_LOST, cpu, 0);
 	if (!row)
@@ -385,7 +385,7 @@ static void take_user(struct timeline *t, const struct tb_view *view, uint64_t n
 	uint64_t first = ns, end;
 
 	/* the CPU of a record is unknown */
-	if (t->selection->one_cpu || !wants(t, 0, user->tid))
+	if (t->selection->cpu_list || !wants(t, 0, user->tid))
 		return;
 	if (user->tid)
 		lane_of(t, user->tid);
@@ -451,8 +451,9 @@ int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 	if (view->kind == TB_VIEW_EVENT && is_control(view))
 		return 0;
 	if (t->items >= t->max) {
-		t->left_out += view->user ? !t->selection->one_cpu && wants(t, 0, view->user->tid) :
-					    wants(t, view->cpu, view->tid);
+		t->left_out += view->user ?
+			       !t->selection->cpu_list && wants(t, 0, view->user->tid) :
+			       wants(t, view->cpu, view->tid);
 		return 0;
 	}
 	t->cut = t->last;
