@@ -207,6 +207,27 @@ static inline bool analysis_lacks(const struct analysis *a, enum analysis_need n
 
 /* ---- tasks ---- */
 
+enum analysis_cause_kind {
+	ANALYSIS_BY_THREAD, ANALYSIS_BY_IRQ, ANALYSIS_BY_SOFTIRQ, ANALYSIS_BY_IDLE,
+	ANALYSIS_BY_QUOTA,		/* idle: the task's cgroup seems to lack CPU quota */
+};
+
+/**
+ * struct analysis_cause - what caused a part of the waits of a task
+ * @name: of the thread, its last one; of the interrupt or softirq, or ""
+ * @tid, @index: of the thread, as in struct analysis_task; @tid 0: there were several of this name
+ * @ns: time; up to @doubt of it may belong to causes for which there was no room.  0: unused
+ */
+struct analysis_cause {
+	enum analysis_cause_kind kind;
+	uint32_t tid, index;
+	char     name[TB_COMM_LEN + 4];
+	uint64_t ns, doubt;
+};
+
+/* Number of causes of each kind of waits of a task */
+#define ANALYSIS_CAUSES 6
+
 /**
  * struct analysis_task - a thread; after it has exited, another thread with its tid is another task
  * @tgid: its process, 0 if unknown
@@ -223,6 +244,9 @@ static inline bool analysis_lacks(const struct analysis *a, enum analysis_need n
  * @runnable, @blocked, @sleeping: off the CPU: runnable; in state D; in any other state
  * @waiting: @sleeping, without sleeps by the task's own wish (nanosleep)
  * @blocked_in, @waited_in: the system calls of the longest of @blocked and @waiting; -1: not known
+ * @instead: ANALYSIS_CAUSES of @wait and @runnable: what ran there meanwhile
+ * @blocked_by, @waited_by: the same of @blocked and @waiting: who ended them, without
+ *	ANALYSIS_BY_IDLE.  All three lack the first waits, of 1 ms altogether; NULL: none
  * @series: @run_ns over time, ANALYSIS_SERIES buckets; NULL: it ran in one bucket at most, in
  *	@bucket, for @bucket_ns.  Ask analysis_task_series()
  */
@@ -235,6 +259,7 @@ struct analysis_task {
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
 	struct analysis_stat wait, runnable, blocked, sleeping, waiting;
 	int64_t  blocked_in, waited_in;
+	struct analysis_cause *instead, *blocked_by, *waited_by;
 	uint64_t *series, bucket_ns;
 	unsigned int bucket;
 };

@@ -151,6 +151,9 @@ static void remove_task(struct analysis *a, struct task *task)
 	if (map_get(&a->threads, task->it.tid) == task)
 		map_remove(&a->threads, task->it.tid);
 	free(task->it.series);
+	free(task->it.instead);
+	free(task->it.blocked_by);
+	free(task->it.waited_by);
 	free(task);
 }
 

@@ -233,6 +233,11 @@ int ended_remove(struct analysis *a);
 void waits_woken(struct analysis *a, const struct slice *slice);
 /* Set the members of @wait about the waker */
 void waits_note_waker(struct analysis_wait *wait, const struct slice *wakeup);
+/* @task was runnable off the CPU during @wait: look for what ran instead */
+void waits_runnable(struct analysis *a, struct task *task, struct analysis_wait *wait);
+/* Add who ended @wait to @list, of a task with @waited ns of such waits altogether */
+void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64_t waited,
+		    struct analysis_cause **list);
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
 
 /* queue.c */

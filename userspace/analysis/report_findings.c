@@ -227,23 +227,85 @@ static uint64_t blocked(const struct analysis_task *task)
 	return task->blocked.sum;
 }
 
+/* "worker-7", "threads named cc1", "softirq NET_RX", "interrupts" */
+static const char *cause_name(const struct analysis_cause *cause, char text[64])
+{
+	const char *kind = cause->kind == ANALYSIS_BY_IRQ ? "interrupt" : "softirq";
+
+	if (cause->kind == ANALYSIS_BY_THREAD && cause->tid)
+		snprintf(text, 64, "%s-%u", cause->name, cause->tid);
+	else if (cause->kind == ANALYSIS_BY_THREAD)
+		snprintf(text, 64, "threads named %s", cause->name);
+	else if (cause->name[0])
+		snprintf(text, 64, "%s %s", kind, cause->name);
+	else
+		snprintf(text, 64, "%ss", kind);
+	return text;
+}
+
+/* The cause of most of @whole ns, with the time that is surely its own; NULL: there is none */
+static const struct analysis_cause *main_cause(const struct analysis_cause *list, uint64_t whole,
+					       char time[32])
+{
+	const struct analysis_cause *cause;
+
+	for (cause = list; list && cause < list + ANALYSIS_CAUSES; cause++) {
+		if (cause->ns - cause->doubt <= whole / 2)
+			continue;
+		time_text(cause->ns - cause->doubt, time);
+		return cause;
+	}
+	return NULL;
+}
+
+static const char *instead_sentence(const struct analysis_task *task, char text[160])
+{
+	char time[32], name[64];
+	const struct analysis_cause *cause = main_cause(task->instead, analysis_waited(task), time);
+
+	if (!cause)
+		return "";
+	if (cause->kind == ANALYSIS_BY_IDLE || cause->kind == ANALYSIS_BY_QUOTA)
+		snprintf(text, 160, " For at least %s of that its CPU was idle%s.", time,
+			 cause->kind == ANALYSIS_BY_QUOTA ? QUOTA_TEXT : "");
+	else
+		snprintf(text, 160, " For at least %s of that %s had the CPU.", time,
+			 cause_name(cause, name));
+	return text;
+}
+
+static const char *waker_sentence(const struct analysis_cause *list, uint64_t whole, char text[160])
+{
+	char time[32], name[64];
+	const struct analysis_cause *cause = main_cause(list, whole, time);
+
+	if (!cause)
+		return "";
+	snprintf(text, 160, " Waits of at least %s ended when %s woke it.", time,
+		 cause_name(cause, name));
+	return text;
+}
+
 static void say_waited(const struct findings *findings, const struct analysis_task *task,
 		       uint64_t span, struct finding *finding)
 {
-	char all[32], sum[32], most[32], woken[128] = "", way[128] = "";
+	char all[32], sum[32], most[32], woken[128] = "", way[128] = "", cause[160];
 
 	(void)findings;
 	if (task->wait.count)
-		TEXT(woken, "%s after %" PRIu64 " wake-ups (%s at most)",
+		TEXT(woken, "%s after %" PRIu64 " wake-up%s (%s at most)",
 		     time_text(task->wait.sum, sum), task->wait.count,
+		     task->wait.count == 1 ? "" : "s",
 		     time_text(task->wait.max, most));
 	if (task->runnable.count)
-		TEXT(way, "%s after it had made way for others, %" PRIu64 " times (%s at most)",
+		TEXT(way, "%s after it had made way for others, %" PRIu64 " time%s (%s at most)",
 		     time_text(task->runnable.sum, sum), task->runnable.count,
+		     task->runnable.count == 1 ? "" : "s",
 		     time_text(task->runnable.max, most));
-	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time: %s%s%s.",
+	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time: %s%s%s.%s",
 	     task->comm, task->tid, time_text(analysis_waited(task), all),
-	     (double)ppm(analysis_waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way);
+	     (double)ppm(analysis_waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way,
+	     instead_sentence(task, cause));
 }
 
 /* " (in fsync)", or "" if no call is known */
@@ -259,13 +321,14 @@ static const char *in_call(const struct findings *findings, int64_t call, char t
 static void say_blocked(const struct findings *findings, const struct analysis_task *task,
 			uint64_t span, struct finding *finding)
 {
-	char all[32], most[32], call[64];
+	char all[32], most[32], call[64], waker[160];
 
 	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) "
-	     "for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most%s.",
+	     "for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most%s.%s",
 	     task->comm, task->tid, time_text(blocked(task), all),
 	     (double)ppm(blocked(task), span) / 1e4, task->blocked.count,
-	     time_text(task->blocked.max, most), in_call(findings, task->blocked_in, call));
+	     time_text(task->blocked.max, most), in_call(findings, task->blocked_in, call),
+	     waker_sentence(task->blocked_by, blocked(task), waker));
 }
 
 static uint64_t slept(const struct analysis_task *task)
@@ -276,14 +339,15 @@ static uint64_t slept(const struct analysis_task *task)
 static void say_slept(const struct findings *findings, const struct analysis_task *task,
 		      uint64_t span, struct finding *finding)
 {
-	char all[32], most[32], call[64];
+	char all[32], most[32], call[64], waker[160];
 
 	TEXT(finding->text, "%s-%u slept (state S: mostly for data, or a lock of another thread) "
-	     "for %s, %.0f %% of the time, %" PRIu64 " time%s, %s at most%s.",
+	     "for %s, %.0f %% of the time, %" PRIu64 " time%s, %s at most%s.%s",
 	     task->comm, task->tid, time_text(slept(task), all),
 	     (double)ppm(slept(task), span) / 1e4, task->waiting.count,
 	     task->waiting.count == 1 ? "" : "s", time_text(task->waiting.max, most),
-	     in_call(findings, task->waited_in, call));
+	     in_call(findings, task->waited_in, call),
+	     waker_sentence(task->waited_by, slept(task), waker));
 }
 
 /* ---- spikes ---- */

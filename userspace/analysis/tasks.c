@@ -72,6 +72,9 @@ void tasks_free(struct analysis *a)
 	for (i = 0; i < a->tasks.count; i++) {
 		task = a->tasks.list[i];
 		free(task->it.series);
+		free(task->it.instead);
+		free(task->it.blocked_by);
+		free(task->it.waited_by);
 	}
 	map_free(&a->threads, NULL);
 	map_free(&a->rest_of, NULL);
@@ -252,6 +255,11 @@ static void end_off(struct analysis *a, const struct tb_view *view, struct task 
 		task->it.waited_in = wait.call;
 	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns)
 		waits_note_waker(&wait, &a->woken);
+	if (runnable)
+		waits_runnable(a, task, &wait);
+	else if (blocked || stat == &task->it.waiting)
+		waits_ended_by(a, &wait, stat->sum,
+			       blocked ? &task->it.blocked_by : &task->it.waited_by);
 	waits_worst(a, runnable ? ANALYSIS_WORST_RUNNABLE :
 		    blocked ? ANALYSIS_WORST_BLOCKED : ANALYSIS_WORST_SLEEPING, &wait);
 }

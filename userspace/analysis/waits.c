@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits: from wake-ups to running, what ran instead, and the worst cases of all kinds of waiting.
+ * Waits: from wake-ups to running, what ran instead, what caused most of a task's waits, and the
+ * worst cases of all kinds of waiting.
  *
  * The worst cases are a heap with the shortest on top, which a longer one replaces.  In a long
  * trace nearly every case is shorter than the top, and costs one comparison.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
+
+#define WAITS_SHORT 1000000	/* ns; most tasks wait less, and need no memory for causes */
 
 /* ---- worst cases ---- */
 
@@ -169,6 +174,17 @@ static uint64_t overlap(const struct run_interval *past, const struct analysis_w
 	return to > from ? to - from : 0;
 }
 
+/* The first run in the history that ended after @begin, or the oldest */
+static uint64_t first_after(const struct cpu_state *cpu, uint64_t begin)
+{
+	uint64_t oldest = cpu->past > ANALYSIS_HISTORY ? cpu->past - ANALYSIS_HISTORY : 0;
+	uint64_t i = cpu->past;
+
+	while (i > oldest && cpu->history[(i - 1) % ANALYSIS_HISTORY].end > begin)
+		i--;
+	return i;
+}
+
 /*
  * The history of a CPU is in the order of ends, so an interrupt comes before what it interrupted.
  * @open has runs that are not known to be contained in another one.  A run contains the open ones
@@ -177,13 +193,13 @@ static uint64_t overlap(const struct run_interval *past, const struct analysis_w
  */
 static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait, uint64_t *idle)
 {
-	uint64_t i, own, first = cpu->past > ANALYSIS_HISTORY ? cpu->past - ANALYSIS_HISTORY : 0;
+	uint64_t i, own;
 	const struct run_interval *open[ANALYSIS_HISTORY], *past;
 	struct shares shares = { .count = 0 };
 	size_t nr_open = 0;
 
 	wait->unknown_ns = length_of(wait);
-	for (i = first; i < cpu->past; i++) {
+	for (i = first_after(cpu, wait->begin); i < cpu->past; i++) {
 		past = &cpu->history[i % ANALYSIS_HISTORY];
 		own = overlap(past, wait);
 		if (!past->task && !past->handler && own > *idle)
@@ -197,6 +213,116 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 		wait->unknown_ns -= least(wait->unknown_ns, own);
 	}
 	move_longest(wait, &shares);
+}
+
+/* ---- causes ---- */
+
+/* The same interrupt, softirq or thread, or a thread of the same name? */
+static bool is_same(const struct analysis_cause *a, const struct analysis_cause *b)
+{
+	return a->kind == b->kind && (!strcmp(a->name, b->name) ||
+				      (a->tid && a->tid == b->tid && a->index == b->index));
+}
+
+/*
+ * Add time to a cause in @list.  If there is no room, @new replaces the least cause, whose time
+ * counts as the doubt of @new: so each cause of more than a sixth of the time is in the list.
+ * Source: Metwally, Agrawal, El Abbadi: Efficient computation of frequent and top-k elements in
+ * data streams, 2005 ("Space-Saving").
+ */
+static void add_cause(struct analysis_cause *list, const struct analysis_cause *new)
+{
+	struct analysis_cause *least = list, *cause;
+	uint64_t doubt;
+
+	for (cause = list; cause < list + ANALYSIS_CAUSES; cause++) {
+		if (cause->ns && is_same(cause, new)) {
+			if (cause->index != new->index)
+				cause->tid = 0;
+			memcpy(cause->name, new->name, sizeof(cause->name));
+			cause->ns += new->ns;
+			return;
+		}
+		if (cause->ns < least->ns)
+			least = cause;
+	}
+	doubt = least->ns;
+	*least = *new;
+	least->ns += doubt;
+	least->doubt = doubt;
+}
+
+/* True if the @waited ns of a task are enough to look for causes; makes room in @list */
+static bool wants_causes(struct analysis *a, uint64_t waited, struct analysis_cause **list)
+{
+	if (waited < WAITS_SHORT)
+		return false;
+	if (!*list) {
+		*list = calloc(ANALYSIS_CAUSES, sizeof(**list));
+		a->error = *list ? a->error : -ENOMEM;
+	}
+	return *list;
+}
+
+/* Set @cause: @thread, or an interrupt or softirq called @name */
+static void set_cause(struct analysis_cause *cause, enum analysis_cause_kind kind,
+		      const struct analysis_task *thread, const char *name)
+{
+	cause->kind = kind;
+	cause->tid = thread ? thread->tid : 0;
+	cause->index = thread ? thread->index : 0;
+	snprintf(cause->name, sizeof(cause->name), "%s", name);
+}
+
+/* Find what its CPU ran during @wait of @task.  The guess at a quota is the same as of "why" */
+static void find_causes(struct analysis *a, struct task *task, struct analysis_wait *wait)
+{
+	bool wanted = wants_causes(a, analysis_waited(&task->it), &task->it.instead);
+	struct analysis_cause cause = { 0 };
+	uint64_t idle = 0;
+	unsigned int i;
+
+	find_instead(a->cpus[wait->cpu], wait, &idle);
+	wait->quota = idle >= QUOTA_NS && task->it.cgroup &&
+		      tb_trace_string(a->trace, TB_STRING_QUOTA, task->it.cgroup);
+	for (i = 0; wanted && i < wait->nr_instead; i++) {
+		const struct analysis_handler *handler = wait->instead[i].handler;
+		const struct analysis_task *ran = wait->instead[i].task;
+
+		if (handler)
+			set_cause(&cause, handler->kind == ANALYSIS_IRQS ? ANALYSIS_BY_IRQ :
+				  ANALYSIS_BY_SOFTIRQ, NULL, handler->name);
+		else if (ran)
+			set_cause(&cause, ANALYSIS_BY_THREAD, ran, ran->comm);
+		else
+			set_cause(&cause, wait->quota ? ANALYSIS_BY_QUOTA : ANALYSIS_BY_IDLE, NULL,
+				  "");
+		cause.ns = wait->instead[i].ns;
+		add_cause(task->it.instead, &cause);
+	}
+}
+
+void waits_runnable(struct analysis *a, struct task *task, struct analysis_wait *wait)
+{
+	if (analysis_waited(&task->it) >= WAITS_SHORT)
+		find_causes(a, task, wait);
+}
+
+void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64_t waited,
+		    struct analysis_cause **list)
+{
+	struct analysis_cause cause = { .ns = length_of(wait) };
+
+	if (!wait->woken || (!wait->waker && wait->context == ANALYSIS_FROM_TASK) ||
+	    !wants_causes(a, waited, list))
+		return;
+	if (wait->context == ANALYSIS_FROM_SOFTIRQ)
+		set_cause(&cause, ANALYSIS_BY_SOFTIRQ, NULL, "");
+	else if (wait->context != ANALYSIS_FROM_TASK)
+		set_cause(&cause, ANALYSIS_BY_IRQ, NULL, "");
+	else
+		set_cause(&cause, ANALYSIS_BY_THREAD, analysis_task_of(a, wait->waker), wait->comm);
+	add_cause(*list, &cause);
 }
 
 /* ---- wake-ups ---- */
@@ -227,7 +353,7 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	struct analysis_wait wait = {
 		.begin = slice->begin, .end = slice->end, .cpu = slice->cpu,
 	};
-	uint64_t idle = 0;
+	bool worst;
 
 	a->woken = *slice;
 	if (!task || !cpu || !analysis_wants(a, slice->cpu, slice->tid))
@@ -238,13 +364,12 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	stat_add(&task->it.wait, length_of(&wait));
 	stat_add(&a->latency_stat, length_of(&wait));
 	histogram_add(&a->latency, length_of(&wait));
-	if (!is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
+	worst = is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
+	if (worst || analysis_waited(&task->it) >= WAITS_SHORT)
+		find_causes(a, task, &wait);
+	if (!worst)
 		return;
 	waits_note_waker(&wait, slice);
-	find_instead(cpu, &wait, &idle);
-	/* the same guess as of "why" */
-	wait.quota = idle >= QUOTA_NS && task->it.cgroup &&
-		     tb_trace_string(a->trace, TB_STRING_QUOTA, task->it.cgroup);
 	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }
 

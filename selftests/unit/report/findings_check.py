@@ -3,17 +3,27 @@
 findings_check.py FILE - the findings of "report" follow from its other sections by the limits of
 docs/report.md. If this fails, a report blames the wrong thing, or misses a problem.
 
+'tracebuf why', which divides waits in another way, has to find at least as much time for the cause
+that a finding names.
+
 report_check.py checks the other sections against the events.  $TRACEBUF is the tool.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
 MS = 1000000
 tool = os.environ.get("TRACEBUF", "tracebuf")
-said = json.loads(subprocess.run([tool, "report", "--json", "--top", "0", sys.argv[1]],
-                                 stdout=subprocess.PIPE, check=False).stdout)
+
+
+def output(*words):
+    done = subprocess.run([tool, *words, sys.argv[1]], stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)
+
+
+said = output("report", "--json", "--top", "0")
 
 
 def rows(name):
@@ -74,5 +84,55 @@ if order != sorted(order, reverse=True):
     problems.append("not the worst first: %s" % found)
 if sorted(found, key=str) != sorted(expected, key=str):
     problems.append("found %s\nexpected %s" % (sorted(found, key=str), sorted(expected, key=str)))
-print("\n".join(problems) or "%d findings" % len(found))
+
+
+def time_of(text):
+    """The least time, in ns, that the three digits of a finding may stand for."""
+    number, unit = text.split()
+    return 0.994 * float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+
+
+def is_called(node, who):
+    """Is the cause of a node what a finding calls @who?"""
+    if who.startswith("its CPU was idle"):
+        return node["cause"] in ("idle", "quota")
+    if who.startswith("threads named "):
+        return node.get("comm") == who[14:]
+    if who in ("interrupts", "softirqs"):
+        return node["cause"] in ("interrupt", "softirq", "request", "timeout")
+    if who.startswith("interrupt "):
+        return "irq" in node and node["name"] == who[10:]
+    if who.startswith("softirq "):
+        return "softirq" in node and node["text"].split()[1].rstrip(":") == who[8:]
+    return "tid" in node and re.sub(".*-", "", who) == str(node["tid"])
+
+
+def time_in(node, who):
+    """Time of what is called @who, below waits that 'why' divides no further."""
+    if is_called(node, who):
+        return node["ns"]
+    if node["cause"] in ("all", "waits", "blocked", "sleeps", "object", "no work"):
+        return sum(time_in(child, who) for child in node["children"])
+    return 0
+
+
+causes = 0
+for f in rows("findings"):
+    had = re.search(r" For at least (\S+ \S+) of that (.*?)( had the CPU\.|[;.].*)$", f["finding"])
+    woke = re.search(r" Waits of at least (\S+ \S+) ended when (.*) woke it\.$", f["finding"])
+    if not had and not woke:
+        continue
+    tree = output("why", "--json", "-t", str(f["tid"]))["tree"]
+    waits = [node for node in tree["children"] if node["cause"] == "waits"]
+    if had:
+        known = sum(time_in(node, had.group(2)) for node in waits)
+        said_of = time_of(had.group(1))
+    else:
+        # the report's waits last until the thread runs, those of "why" until it is woken
+        known = time_in(tree, woke.group(2)) + sum(node["ns"] for node in waits)
+        said_of = time_of(woke.group(1))
+    causes += 1
+    if said_of > known:
+        problems.append("why knows only %d ns of: %s" % (known, f["finding"]))
+print("\n".join(problems) or "%d findings, %d causes" % (len(found), causes))
 sys.exit(bool(problems))

@@ -427,6 +427,26 @@ static void held(void)
 	change(0, 60 * MS, 100, 1, 0);
 }
 
+/*
+ * 200 wakes 100, which was blocked, and lets 20 others run before it: the first six for most of the
+ * time, so that there is no room for 200 among the causes at first.
+ */
+static void causes(void)
+{
+	uint64_t ms = 20 * MS;
+	uint32_t other;
+
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 100, 2, 200);
+	for (other = 300; other < 320; other++, ms += 40 * MS) {
+		wake(0, ms, 200, 100, 0);
+		change(0, ms, 200, 0, other);
+		change(0, ms + (other < 306 ? 19 : 3) * MS, other, 1, 200);
+		change(0, ms + 20 * MS, 200, 0, 100);
+		change(0, ms + 25 * MS, 100, 2, 200);
+	}
+}
+
 /* 100 is in a system call on CPU 1 and moves to CPU 0, where the gap ends the call */
 static void moved(void)
 {
@@ -754,7 +774,7 @@ int main(int argc, char **argv)
 		{ "staggered", staggered, false }, { "staggered2", staggered2, false },
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
-		{ "held", held, true }, { "moved", moved, true },
+		{ "held", held, true }, { "causes", causes, true }, { "moved", moved, true },
 		{ "deselected", deselected, false }, { "silent", silent, false },
 		{ "fences", fences, true },
 		{ "waiting", waiting, true }, { "behind", behind, false },
@@ -766,7 +786,8 @@ int main(int argc, char **argv)
 	bool large;
 	size_t i;
 
-	large = argc > 1 && (!strcmp(argv[1], "cut") || !strcmp(argv[1], "unselected"));
+	large = argc > 1 && (!strcmp(argv[1], "cut") || !strcmp(argv[1], "unselected") ||
+			     !strcmp(argv[1], "causes"));
 	fx_init(&fx, large ? 14 : 12, 1000);
 	describe();
 	for (i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)

@@ -336,6 +336,21 @@ done
 result $? "findings follow from the tables"
 
 good=yes
+has() {
+	"$TRACEBUF" report --section findings --width 1000 "$1" | grep -qF "$2" && return
+	good=no
+	echo "# no finding in $1: $2"
+}
+"$REPORT_TRACE" causes causes.tbuf
+has causes.tbuf "t100-100 could run and had no CPU for 400 ms, 50 % of the time: 400 ms after 20 \
+wake-ups (20 ms at most). For at least 239 ms of that t200-200 had the CPU."
+has causes.tbuf "of 35 ms at most. Waits of at least 695 ms ended when t200-200 woke it."
+has held.tbuf "For at least 21 ms of that interrupt disk had the CPU."
+python3 "$here/findings_check.py" causes.tbuf >said 2>&1 && grep -q '2 causes' said || good=no
+[ $good = yes ]
+result $? "findings name what had the CPU, and who woke a task"
+
+good=yes
 : >all
 for pair in 'one half' 'half other' 'half unselected' 'unselected killed' \
 	'held gap' 'gap held' 'make edges' 'waits big' \
