@@ -528,7 +528,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* ---- bytes that change while they are read ---- */
 
 #ifdef __x86_64__
-#define CHANGING_ROUNDS 40
+#define CHANGING_ROUNDS 10	/* if $FUZZ_ROUNDS does not have another number */
 #define TRAP_FLAG 0x100		/* in the flags register: a trap after each instruction */
 
 static unsigned char *region;		/* memory in which each access causes a signal */
@@ -585,8 +585,9 @@ static void run_changing(const uint8_t *data, size_t size)
 {
 	struct sigaction access = { .sa_sigaction = on_access, .sa_flags = SA_SIGINFO };
 	struct sigaction after = { .sa_sigaction = after_access, .sa_flags = SA_SIGINFO };
+	const char *rounds = getenv("FUZZ_ROUNDS");
+	unsigned int i, count = rounds && *rounds ? (unsigned int)atoi(rounds) : CHANGING_ROUNDS;
 	unsigned char *copy;
-	unsigned int i;
 
 	region_bytes = (size + 4095) & ~(size_t)4095;
 	region = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -597,7 +598,7 @@ static void run_changing(const uint8_t *data, size_t size)
 	sigaction(SIGSEGV, &access, NULL);
 	sigaction(SIGTRAP, &after, NULL);
 	changing = true;
-	for (i = 0; i < CHANGING_ROUNDS; i++) {
+	for (i = 0; i < count; i++) {
 		random_state = 0x9e3779b97f4a7c15ull * (i + 1);
 		bytes = copy;
 		nr_bytes = size;

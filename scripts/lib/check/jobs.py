@@ -37,7 +37,8 @@ SHORT = ["test_context", "test_control", "test_copies", "test_events",
          "test_fifo", "test_header", "test_hotplug", "test_ioctl", "test_loss", "test_mapping", "test_mmap",
          "test_modes", "test_poll", "test_producer", "test_producer_chunks", "test_provider",
          "test_read", "test_rule_ioctl", "test_select", "test_snapshot", "test_system"]
-JUDGED = 6              # recordings of each test that the default run exports and checks
+JUDGED = 6              # recordings of each test that the default run checks
+JUDGED_EVENTS = 10000   # the default run checks exports of each test up to so many events
 ADDED_SECONDS = 300     # of processor time that a change may add to the default run
 
 GUEST_SECONDS = 200     # tests shorter than that share a guest
@@ -124,7 +125,8 @@ class Jobs:
         recording with an error stays there."""
         kept = os.path.join(folder, "recordings")
         file = kept + ".ktap"
-        most = [] if self.run.args.full else ["--most", str(JUDGED)]
+        most = [] if self.run.args.full else ["--most", str(JUDGED),
+                                                    "--events", str(JUDGED_EVENTS)]
         code = self.run.call(["selftests/unit/export/recordings_check.py", *most, "build/user/tracebuf",
                               kept], file)
         self.run.results.count(name, suite + ": exports of recordings", file, code, kept)
@@ -242,7 +244,8 @@ class Jobs:
                    120, run.ccache)
         for part in "library", "formats", "report", "query", "pack", "top", "page":
             self.ktap("unit " + part, "unit: " + part,
-                      ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100)
+                      ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100,
+                      {"FUZZ_ROUNDS": "40"} if full else None)
         self.ktap("unit history", "unit: histories",
                   ["make", "-s", "-C", "userspace", "test-history",
                    "HISTORIES=" + ("1500" if full else "")], ["unit tests"], 20)

@@ -76,7 +76,7 @@ loads_for()
 others()
 {
 	echo "$loads_of" | awk 'NF { print $1 }' >in_table
-	tracebuf list | sed 's/^..  *//; s/:.*//' | sort -u | grep -vxFf in_table
+	cut -d' ' -f1 listed | sort -u | grep -vxFf in_table
 }
 
 # set_ftrace VALUE FILE: writes into a file of the instance
@@ -93,15 +93,15 @@ clear_ftrace()
 	set_ftrace '' trace
 }
 
-# both_have SYSTEM...: prints the events that both tracers have, and the one for marks
+# both_have: prints the events that both tracers have, of the subsystems in the input, and the one
+# for marks
 both_have()
 {
 	echo signal/signal_generate
-	for s; do
-		tracebuf list "$s"
-	done | sed 's/^..  *//; s/ .*//; s/:/\//' | while read -r event; do
-		[ ! -d "$instance/events/$event" ] || echo "$event"
-	done
+	awk 'NR == FNR { wanted[$0] = 1; next } $1 in wanted { print $1 "/" $2 }' - listed |
+		while read -r event; do
+			[ ! -d "$instance/events/$event" ] || echo "$event"
+		done
 }
 
 # record SYSTEM, "others" or "all": records into trace.tbuf and ftrace.CPU
@@ -110,12 +110,10 @@ record()
 	tracebuf stop >/dev/null 2>&1
 	clear_ftrace
 	case $1 in
-	others) systems=$(others) ;;
-	all) systems=$(tracebuf list | sed 's/^..  *//; s/:.*//' | sort -u) ;;
-	*) systems=$1 ;;
-	esac
-	# shellcheck disable=SC2086
-	both_have $systems | sort -u >events || return
+	others) others ;;
+	all) cut -d' ' -f1 listed ;;
+	*) echo "$1" ;;
+	esac | both_have | sort -u >events || return
 	while read -r event; do
 		set_ftrace 1 "events/$event/enable" || return
 	done <events
@@ -191,6 +189,8 @@ begin()
 	*PREEMPT_RT*) echo preemptible >preemptible ;;
 	esac
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
+	# subsystem and event of each line
+	tracebuf list | sed 's/^..  *//; s/ .*//; s/:/ /' >listed
 	mkdir "$instance" || exit 1
 	set_ftrace mono trace_clock
 	set_ftrace 32768 buffer_size_kb
@@ -235,7 +235,7 @@ fi
 if in_guest; then
 	# what the host compares must stay
 	if [ -n "${TRACEBUF_LEAVE:-}" ] && [ $# -gt 0 ]; then
-		mkdir each && cp reduced cpus preemptible each && cd each || exit 1
+		mkdir each && cp reduced cpus preemptible listed each && cd each || exit 1
 	fi
 	for system; do
 		one "$system"

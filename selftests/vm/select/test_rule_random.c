@@ -4,7 +4,7 @@
  * keeps out is counted. Random changes of selection, rules and threads under load: counts add up,
  * and nothing is left. If a test fails, a filter loses events in silence.
  *
- * RULE_RUNS= and RULE_SEED= set the number and the seed. The changes are 10, or a thousand with
+ * RULE_RUNS= and RULE_SEED= set the number and the seed. The changes are 6, or a thousand with
  * TRACEBUF_FULL: under load each waits for several grace periods.
  */
 #include "rule_ioctl.h"
@@ -348,7 +348,7 @@ TEST_DEV(rule_ioctl, a_thousand_changes_under_load)
 	uint64_t seed = seed_of_this_run();
 	static struct program p;
 	static struct event e;
-	uint32_t changes = getenv("TRACEBUF_FULL") ? 1000 : 10;
+	uint32_t changes = getenv("TRACEBUF_FULL") ? 1000 : 6;
 	pid_t children[CHILDREN];
 	struct tb_stats st;
 	struct tb_query q;

@@ -53,43 +53,51 @@ numbers()
 		sed -n 's/.*signal_generate:.* errno=\(-\{0,1\}[0-9]*\).* comm="\{0,1\}workload.*/\1/p'
 }
 
-# same FILTER CONDITION: one provider records all, another what FILTER lets through; awk selects the
-# same numbers by CONDITION.
-same()
+# start_part FILTER CONDITION: one more provider records what FILTER lets through; awk is to select
+# the same numbers by CONDITION.
+start_part()
 {
-	filter=$1 condition=$2
-	status 0 tracebuf start -p whole -e signal_generate || return
-	status 0 tracebuf start -p part -e signal_generate -f "$filter" || return
-	"$work" $n
-	status 0 tracebuf stop -p part && status 0 tracebuf stop -p whole || return
-	status 0 tracebuf save -p whole -o whole.tbuf || return
+	parts=$((parts + 1))
+	echo "$2" >condition.$parts
+	status 0 tracebuf provider create part$parts -b 32 &&
+		status 0 tracebuf start -p part$parts -e signal_generate -f "$1"
+}
+
+# same_as PART: the provider has the numbers of the file all for which its condition is true
+same_as()
+{
+	status 0 tracebuf stop -p part$1 || return
 	# a filter may let nothing through
-	tracebuf save -p part -o part.tbuf >said 2>&1
-	tracebuf verify whole.tbuf && tracebuf verify part.tbuf || return
-	numbers whole.tbuf >all
-	lines $n '' all || return
-	awk "{ errno = \$1 } $condition" all >wanted
+	tracebuf save -p part$1 -o part.tbuf >said 2>&1
+	tracebuf verify part.tbuf || return
+	awk "{ errno = \$1 } $(cat condition.$1)" all >wanted
 	numbers part.tbuf >got
-	echo "$(wc -l <got) of $(wc -l <all)"
+	echo "$(wc -l <got) of $(wc -l <all): $(cat condition.$1)"
 	cmp wanted got
 }
 
 filters_as_afterwards()
 {
-	status 0 tracebuf provider create whole -b 64 || return
-	status 0 tracebuf provider create part -b 64 || return
-	same 'errno < 100' 'errno < 100' &&
-		same 'errno >= 100 && errno < 200 || errno == 300' \
+	parts=0
+	status 0 tracebuf provider create whole -b 64 &&
+		status 0 tracebuf start -p whole -e signal_generate || return
+	start_part 'errno < 100' 'errno < 100' &&
+		start_part 'errno >= 100 && errno < 200 || errno == 300' \
 			'errno >= 100 && errno < 200 || errno == 300' &&
-		same '!(errno & 1) && sig == 34' 'errno % 2 == 0' &&
-		same 'comm ~ "work*" && COMM == "workload" && errno > 0x1ea' 'errno > 490' &&
-		same 'errno == -1 || comm !~ "[a-w]*"' '0' &&
-		same 'errno != -1 && (cpu == 0 && context == task || errno < 0)' '1' &&
-		same '!errno || errno >= 499' 'errno == 0 || errno >= 499'
-	code=$?
-	running -p whole && tracebuf stop -p whole
-	running -p part && tracebuf stop -p part
-	return $code
+		start_part '!(errno & 1) && sig == 34' 'errno % 2 == 0' &&
+		start_part 'comm ~ "work*" && COMM == "workload" && errno > 0x1ea' 'errno > 490' &&
+		start_part 'errno == -1 || comm !~ "[a-w]*"' '0' &&
+		start_part 'errno != -1 && (cpu == 0 && context == task || errno < 0)' '1' &&
+		start_part '!errno || errno >= 499' 'errno == 0 || errno >= 499' || return
+	"$work" $n
+	status 0 tracebuf stop -p whole && status 0 tracebuf save -p whole -o whole.tbuf &&
+		tracebuf verify whole.tbuf || return
+	numbers whole.tbuf >all
+	lines $n '' all || return
+	while [ $parts -gt 0 ]; do
+		same_as $parts && status 0 tracebuf provider destroy part$parts || return
+		parts=$((parts - 1))
+	done
 }
 
 kept_out_is_told()
