@@ -212,6 +212,16 @@ static const char *times_text(uint64_t a, uint64_t b, char text[48])
 	return text;
 }
 
+/* What a change counts: "3.2 ms more of each second" */
+static const char *effect_text(int64_t change, char text[64])
+{
+	char time[32];
+
+	snprintf(text, 64, "%s %s of each second", time_text((uint64_t)llabs(change), time),
+		 change < 0 ? "less" : "more");
+	return text;
+}
+
 /* The wait of @ns of a task of this name, if it is among the worst; NULL: it is not */
 static const struct analysis_wait *worst_wait(struct analysis *a, const char *name, uint64_t ns)
 {
@@ -285,7 +295,8 @@ static void find_wait(struct diff *diff, const struct limit *limit, const struct
 		      size_t row)
 {
 	uint64_t a = item->side[0].max, b = item->side[1].max;
-	char before[32], after[32], instead[128];
+	int64_t change = diff_rate(diff, 1, item) - diff_rate(diff, 0, item);
+	char before[32], after[32], instead[128], effect[64];
 	const struct analysis_wait *wait;
 	struct diff_finding *finding;
 
@@ -297,9 +308,10 @@ static void find_wait(struct diff *diff, const struct limit *limit, const struct
 		return;
 	wait = worst_wait(diff->a[b > a], item->name, b > a ? b : a);
 	instead_text(wait, instead, sizeof(instead));
-	TEXT(finding->text, "Waits of %s for a CPU: the longest %s -> %s%s%s.", item->name,
+	TEXT(finding->text,
+	     "Waits of %s for a CPU: the longest %s -> %s%s%s. All its waits take %s.", item->name,
 	     time_text(a, before), time_text(b, after), instead,
-	     *instead && a > b ? ", in A" : "");
+	     *instead && a > b ? ", in A" : "", effect_text(change, effect));
 	if (wait)
 		command_wait(diff, finding, wait, b > a);
 	else
@@ -310,7 +322,7 @@ static void find_mean(struct diff *diff, const struct limit *limit, const struct
 		      size_t row)
 {
 	int64_t change = diff_rate(diff, 1, item) - diff_rate(diff, 0, item);
-	char before[32], after[32], times[48];
+	char before[32], after[32], times[48], effect[64];
 	struct diff_finding *finding;
 	uint64_t a, b;
 
@@ -324,9 +336,10 @@ static void find_mean(struct diff *diff, const struct limit *limit, const struct
 	finding = add(diff, llabs(change), limit->id, item->name);
 	if (!finding)
 		return;
-	TEXT(finding->text, "%s%s takes %s: %s -> %s on average.",
+	TEXT(finding->text, "%s%s takes %s: %s -> %s on average, altogether %s.",
 	     strcmp(limit->id, "block") ? "" : "A request to disk ", item->name,
-	     a ? times_text(a, b, times) : "longer", time_text(a, before), time_text(b, after));
+	     a ? times_text(a, b, times) : "longer", time_text(a, before), time_text(b, after),
+	     effect_text(change, effect));
 	command_row(diff, finding, row);
 }
 

@@ -8,9 +8,11 @@ diff_check.py checks the tables against reports.  --same: there may be no findin
 missing events.
 """
 import json
+import re
 import sys
 
 MS = 10 ** 6
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 sections, titles = {}, {}
 with open(sys.argv[1], encoding="utf-8") as file:
     said = json.load(file)
@@ -71,5 +73,15 @@ for side, names in hidden.items():
         problems.append(f"no finding that {side} hides {names}")
 if any(row["name"] not in row["finding"] for row in sections["findings"]):
     problems.append("a sentence does not have the name of what it is about")
+for finding in sections["findings"]:
+    match = re.search(r"(?:altogether|waits take) (\S+) (\w+) (more|less) of each second\.",
+                      finding["finding"])
+    if bool(match) != (finding["section"] in ("latency", "syscalls", "block")):
+        problems.append(f"the effect is missing, or out of place: {finding['finding']}")
+    if match:
+        effect = float(match[1]) * UNITS[match[2]] * (1 if match[3] == "more" else -1)
+        row, = [row for row in sections[finding["section"]] if row["name"] == finding["name"]]
+        if abs(effect - row["change"]) > 0.006 * abs(row["change"]):
+            problems.append(f"the change is {row['change']} ns: {finding['finding']}")
 print("\n".join(problems) or f"# {len(have)} findings of a comparison")
 sys.exit(bool(problems))
