@@ -217,6 +217,19 @@ END
 		until [ -e done ]; do sleep 0.05; done' && wait && tracebuf verify before.tbuf
 }
 
+# What else ran is not known: no CPU was busy for 97 % of the known time.
+no_shares()
+{
+	for name in cpu cpus; do
+		tracebuf query --json before.tbuf $name >said && cat said || return
+		python3 -c '
+import json
+rows = json.load(open("said"))
+assert len(rows) > 1 and all(row["percent"] is None for row in rows)' || return
+	done
+	tracebuf query --json lock.tbuf cpu | grep -q '"percent":[0-9]'
+}
+
 early_lock()
 {
 	tracebuf why --comm patient before.tbuf >said &&
@@ -405,7 +418,7 @@ for name in "worker-", "rival-":
 END
 }
 
-plan 7 14
+plan 7 15
 if in_guest; then
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 fi
@@ -427,6 +440,7 @@ judge "a request in a container" requests
 judge "the file that a lock is on" lock
 judge "a file that was open before the recording" early_lock
 judge "a lock: back to what takes the CPU of its holder's job" job
+judge "only chosen threads were recorded: no share of what ran" no_shares
 judge "an fsync: the file, and the disk" fsync
 judge "a service: the addresses of the sockets" service
 judge "as text" text

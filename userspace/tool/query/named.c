@@ -10,6 +10,11 @@
 #define LAST_NAME(from) \
 	"coalesce((SELECT comm FROM threads AS t WHERE t.tid = " from ".tid), max(comm)) AS comm"
 
+/* A share of the time in which it is known what CPUs ran; NULL: only chosen threads are known */
+#define KNOWN_SHARE(share) \
+	"CASE (SELECT value FROM recording WHERE name = 'chosen_threads')\n" \
+	"       WHEN 0 THEN " share " END AS percent"
+
 /* Format ns as seconds, exactly, as --from accepts them */
 #define SECONDS(column) \
 	"printf('%d.%09d', " column " / 1000000000, " column " % 1000000000) AS " column
@@ -20,7 +25,9 @@ const struct query_named query_named[] = {
 	  "SELECT coalesce((SELECT comm FROM threads WHERE threads.tid = edges.pid), max(comm)) AS comm,\n"
 	  "       pid, count(DISTINCT tid) AS threads, sum(step > 0) AS runs,\n"
 	  "       round(sum(CASE WHEN step < 0 THEN duration END) / 1e6, 3) AS ms,\n"
-	  "       round(-100.0 * total(step * known) / (SELECT max(known) FROM edges), 1) AS percent\n"
+	  "       "
+	  KNOWN_SHARE("round(-100.0 * total(step * known) / (SELECT max(known) FROM edges), 1)")
+	  "\n"
 	  "  FROM edges WHERE tid GROUP BY pid\n"
 	  " ORDER BY sum(CASE WHEN step < 0 THEN duration END) DESC, pid LIMIT 25",
 	  "run_slices" },
@@ -38,8 +45,9 @@ const struct query_named query_named[] = {
 	  "    FROM all_slices WHERE kind = 'run'),\n"
 	  "known AS MATERIALIZED (SELECT cpu, sum(finish - start) AS ns FROM runs GROUP BY cpu)\n"
 	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"
-	  "       round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
-	  "             (SELECT ns FROM known WHERE known.cpu = slices.cpu), 1) AS percent,\n"
+	  "       "
+	  KNOWN_SHARE("round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
+		      "             (SELECT ns FROM known WHERE known.cpu = slices.cpu), 1)") ",\n"
 	  "       sum(kind = 'run') AS runs,\n"
 	  "       round(sum(CASE WHEN kind = 'irq' THEN duration END) / 1e6, 3) AS irq_ms,\n"
 	  "       round(sum(CASE WHEN kind = 'softirq' THEN duration END) / 1e6, 3) AS softirq_ms\n"

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include "tables.h"
+#include "analysis/roles.h"
 #include "tool/choose/cgroup.h"
 
 /* Names of all kinds are looked up for numbers below this */
@@ -47,6 +48,7 @@ static void write_recording(struct db *db)
 	insert_string(db, insert, "tracebuf", tb_version());
 	insert_string(db, insert, "times", bases[db->base]);
 	insert_number(db, insert, "cpus", tb_trace_nr_cpus(db->trace));
+	insert_number(db, insert, "chosen_threads", is_of_threads(db->trace));
 	if (init) {
 		INSERT_MEMBER(provider);
 		INSERT_MEMBER(release);
