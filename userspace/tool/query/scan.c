@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "query.h"
 #include "analysis/files.h"
+#include "analysis/roles.h"
 #include "tool/command/command.h"
 #include "lib/array.h"
 
@@ -171,6 +172,9 @@ static bool wants_format(const struct query_scan *scan,
 		return false;
 	if (scan->requests)
 		return requests_wants(format);
+	/* each event of a thread shows that it was chosen */
+	if (is_of_threads(scan->table->query->trace))
+		return true;
 	return slices_wants(scan->slices, format, scan->range->kinds);
 }
 
