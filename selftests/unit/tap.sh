@@ -8,6 +8,7 @@
 #   result STATUS NAME     a test and its exit status
 #   skip NAME REASON
 #   has FILE NAME          a test: all lines of standard input are lines of FILE
+#   add_up TRACE...        a test: conclusions from the traces add up (verify --analysis)
 
 count=0 failed=0
 
@@ -52,4 +53,20 @@ has()
 		missing=1
 	done
 	result $missing "$2"
+}
+
+add_up()
+{
+	good=0
+	for trace; do
+		"$TRACEBUF" verify --analysis "$trace" >said 2>&1
+		grep -q 'analyses: .* 0 invariants violated' said && continue
+		grep -q 'analyses: none, because the trace has no sched_switch' said && continue
+		# no file, or a file without a recording
+		grep -q 'analyses:\|Sanitizer' said || continue
+		echo "# $trace:"
+		sed 's/^/# /' said
+		good=1
+	done
+	result $good "conclusions add up"
 }
