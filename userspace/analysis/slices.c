@@ -248,7 +248,8 @@ static void note_asleep(struct slices *slices, struct thread *thread, uint32_t t
 	uint64_t since;
 
 	/* without gaps it is known already */
-	if (!slices->before || (thread->out && !slices->missing->count))
+	if (!slices->before || (thread->out && !slices->missing->count) ||
+	    !slices_sees(slices, tid))
 		return;
 	since = complete_since(slices, ns);
 	if (thread->asleep_since != since)
@@ -370,17 +371,11 @@ static int note_chosen(struct slices *slices, const struct plan *plan, const str
 	return thread || !tid ? 0 : -ENOMEM;
 }
 
-/* False if other threads may have run since thread @tid came to its CPU, or left it, unseen */
-static bool is_seen(const struct slices *slices, uint32_t tid)
+bool slices_sees(const struct slices *slices, uint32_t tid)
 {
 	const struct thread *thread = map_get(&slices->threads, tid);
 
 	return !slices->of_threads || (tid ? thread && thread->chosen : slices->idle_chosen);
-}
-
-bool slices_hides_threads(const struct slices *slices)
-{
-	return !is_seen(slices, 0);
 }
 
 static int take_out(struct slices *slices, const struct plan *plan,
@@ -403,8 +398,9 @@ static int take_out(struct slices *slices, const struct plan *plan,
 		thread->in_call = false;
 		slice_end(slices, &thread->call, ns, SLICE_UNENDED);
 	}
-	seen = is_seen(slices, cpu->run.tid);
-	if (slices->off && has_tid && tid && !(has_state && state & STATE_DEAD)) {
+	seen = slices_sees(slices, cpu->run.tid);
+	if (slices->off && has_tid && tid && slices_sees(slices, (uint32_t)tid) &&
+	    !(has_state && state & STATE_DEAD)) {
 		thread = thread_of(slices, (uint32_t)tid);
 		if (!thread)
 			return -ENOMEM;
@@ -458,7 +454,8 @@ static void take_in(struct slices *slices, const struct plan *plan,
 		end_off(slices, thread, (uint32_t)tid, view, ns,
 			off_known ? SLICE_WHOLE : SLICE_LOSSY);
 	}
-	if (slices->before && tid && !off_known && !(thread && (thread->woken || thread->unseen)))
+	if (slices->before && tid && slices_sees(slices, (uint32_t)tid) && !off_known &&
+	    !(thread && (thread->woken || thread->unseen)))
 		end_waiting(slices, (uint32_t)tid, view, ns);
 	if (!thread)
 		return;

@@ -427,6 +427,7 @@ static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
 	static const struct { uint64_t time; int from, to; } switches[] = {
 		{ 1100, 0, 100 }, { 1200, 100, 300 }, { 1300, 300, 100 }, { 1400, 100, 0 },
 		{ 1500, 0, 200 }, { 1600, 200, 100 }, { 1700, 100, 0 },
+		{ 1800, 0, 100 }, { 1850, 100, 300 }, { 1900, 300, 100 },
 	};
 	const struct tb_suppressed others = { .filtered = 3 };
 	const int64_t payload[8] = { 7 };
@@ -448,12 +449,12 @@ static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
 	for (i = 0; i < nr_slices; i++) {
 		if (slices[i].doubt != SLICE_WHOLE)
 			continue;
+		CHECK(slices[i].tid != 300);
 		if (slices[i].kind == SLICE_OFF)
 			off++;
 		if (slices[i].kind != SLICE_RUN)
 			continue;
 		whole++;
-		CHECK(slices[i].tid != 300);
 		CHECK(idle ? slices[i].tid != 200 : slices[i].tid != 0);
 	}
 	CHECK_NUMBER(whole, runs);
@@ -462,8 +463,8 @@ static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
 
 static void test_chosen(void)
 {
-	check_chosen(false, 4, 2);
-	check_chosen(true, 4, 2);
+	check_chosen(false, 5, 4);
+	check_chosen(true, 6, 4);
 }
 
 static const struct test tests[] = {
