@@ -212,16 +212,20 @@ enum analysis_cause_kind {
 	ANALYSIS_BY_QUOTA,		/* idle: the task's cgroup seems to lack CPU quota */
 };
 
+struct analysis_handler;
+
 /**
  * struct analysis_cause - what caused a part of the waits of a task
- * @name: of the thread, its last one; of the interrupt or softirq, or ""
- * @tid, @index: of the thread, as in struct analysis_task; @tid 0: there were several of this name
+ * @handler: the interrupt or softirq; NULL: any
+ * @comm: name of the thread when it was the cause last
+ * @tid: the thread; 0: there were several of this name
  * @ns: time; up to @doubt of it may belong to causes for which there was no room.  0: unused
  */
 struct analysis_cause {
 	enum analysis_cause_kind kind;
-	uint32_t tid, index;
-	char     name[TB_COMM_LEN + 4];
+	const struct analysis_handler *handler;
+	char     comm[TB_COMM_LEN + 4];
+	uint32_t tid;
 	uint64_t ns, doubt;
 };
 
@@ -242,10 +246,12 @@ struct analysis_cause {
  * @migrations: number of runs on another CPU than the run before
  * @wait: from wake-up to running; @wait.uncertain: it may have run in between
  * @runnable, @blocked, @sleeping: off the CPU: runnable; in state D; in any other state
- * @waiting: @sleeping, without sleeps by the task's own wish (nanosleep)
- * @blocked_in, @waited_in: the system calls of the longest of @blocked and @waiting; -1: not known
- * @instead: ANALYSIS_CAUSES of @wait and @runnable: what ran there meanwhile
- * @blocked_by, @waited_by: the same of @blocked and @waiting: who ended them, without
+ * @stuck: @blocked, but only until the task was woken, if that is known
+ * @waiting: the same of @sleeping, without sleeps by the task's own wish (nanosleep)
+ * @stuck_in, @waiting_in: the system calls of the longest of @stuck and @waiting; -1: not known
+ * @instead: ANALYSIS_CAUSES of @wait and @runnable: what ran meanwhile on the CPU for which the
+ *	task waited, while that is known
+ * @stuck_by, @waiting_by: the same of @stuck and @waiting: who ended them, without
  *	ANALYSIS_BY_IDLE.  All three lack the first waits, of 1 ms altogether; NULL: none
  * @series: @run_ns over time, ANALYSIS_SERIES buckets; NULL: it ran in one bucket at most, in
  *	@bucket, for @bucket_ns.  Ask analysis_task_series()
@@ -257,9 +263,9 @@ struct analysis_task {
 	bool     ended;
 	uint64_t tasks;
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
-	struct analysis_stat wait, runnable, blocked, sleeping, waiting;
-	int64_t  blocked_in, waited_in;
-	struct analysis_cause *instead, *blocked_by, *waited_by;
+	struct analysis_stat wait, runnable, blocked, sleeping, stuck, waiting;
+	int64_t  stuck_in, waiting_in;
+	struct analysis_cause *instead, *stuck_by, *waiting_by;
 	uint64_t *series, bucket_ns;
 	unsigned int bucket;
 };

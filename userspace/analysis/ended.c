@@ -41,11 +41,11 @@ static int by_waited(const void *one, const void *other)
 	return compare(a, b, analysis_waited(&a->it), analysis_waited(&b->it));
 }
 
-static int by_blocked(const void *one, const void *other)
+static int by_stuck(const void *one, const void *other)
 {
 	const struct task *a = *(struct task *const *)one, *b = *(struct task *const *)other;
 
-	return compare(a, b, a->it.blocked.sum, b->it.blocked.sum);
+	return compare(a, b, a->it.stuck.sum, b->it.stuck.sum);
 }
 
 /* @it: NULL, or the first member of a struct task */
@@ -100,7 +100,7 @@ static int find_needed(struct analysis *a)
 	}
 	need_first(ended, count, a->options.ended, by_run);
 	need_first(ended, count, a->options.ended, by_waited);
-	need_first(ended, count, a->options.ended, by_blocked);
+	need_first(ended, count, a->options.ended, by_stuck);
 	free(ended);
 	need_referenced(a);
 	return 0;
@@ -142,6 +142,7 @@ static int sum_up(struct analysis *a, const struct task *task)
 	sum_stat(&rest->it.runnable, &task->it.runnable);
 	sum_stat(&rest->it.blocked, &task->it.blocked);
 	sum_stat(&rest->it.sleeping, &task->it.sleeping);
+	sum_stat(&rest->it.stuck, &task->it.stuck);
 	sum_stat(&rest->it.waiting, &task->it.waiting);
 	return 0;
 }
@@ -152,8 +153,8 @@ static void remove_task(struct analysis *a, struct task *task)
 		map_remove(&a->threads, task->it.tid);
 	free(task->it.series);
 	free(task->it.instead);
-	free(task->it.blocked_by);
-	free(task->it.waited_by);
+	free(task->it.stuck_by);
+	free(task->it.waiting_by);
 	free(task);
 }
 

@@ -233,14 +233,21 @@ int ended_remove(struct analysis *a);
 void waits_woken(struct analysis *a, const struct slice *slice);
 /* Set the members of @wait about the waker */
 void waits_note_waker(struct analysis_wait *wait, const struct slice *wakeup);
-/* @task was runnable off the CPU during @wait: look for what ran instead */
-void waits_runnable(struct analysis *a, struct task *task, struct analysis_wait *wait);
-/* Add who ended @wait to @list, of a task with @waited ns of such waits altogether */
-void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64_t waited,
-		    struct analysis_cause **list);
+/* @task waited for a CPU: find what ran there from @since on, when it came to the CPU's queue */
+void waits_for_cpu(struct analysis *a, struct task *task, const struct analysis_wait *wait,
+		   uint64_t since);
+/* Add who ended @wait after @ns to @list, of a task with @waited ns of such waits altogether */
+void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64_t ns,
+		    uint64_t waited, struct analysis_cause **list);
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
 
 /* queue.c */
+/* Since when @task waits for @cpu, ns; UINT64_MAX: it does not, as far as is known */
+static inline uint64_t queued_since(const struct task *task, uint32_t cpu)
+{
+	return task->queued_on == cpu ? task->queued_at : UINT64_MAX;
+}
+
 int queue_take(struct analysis *a, const struct tb_view *view, const struct plan *plan);
 void queue_switch(struct analysis *a, struct task *prev, struct task *next, bool runnable,
 		  uint32_t cpu, uint64_t ns);

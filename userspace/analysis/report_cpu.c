@@ -190,6 +190,7 @@ static void task_row(struct report_builder *m, const struct analysis_task *task,
 	number(m, task->runnable.sum);
 	number(m, task->blocked.sum);
 	number(m, task->sleeping.sum);
+	number(m, task->stuck.sum);
 }
 
 static void section_tasks(struct report_builder *m)
@@ -212,6 +213,7 @@ static void section_tasks(struct report_builder *m)
 		COLUMN_NUMBER("runnable", "off, ready", REPORT_NS),
 		COLUMN_NUMBER("blocked", "off, D", REPORT_NS),
 		COLUMN_NUMBER("sleeping", "off, asleep", REPORT_NS),
+		COLUMN_NUMBER("stuck", "in D", REPORT_NS),
 	}, container[] = {
 		COLUMN_TEXT("container", "container"),
 	};

@@ -222,43 +222,51 @@ static void find_tasks(struct findings *findings,
 	}
 }
 
-static uint64_t blocked(const struct analysis_task *task)
+static uint64_t stuck(const struct analysis_task *task)
 {
-	return task->blocked.sum;
+	return task->stuck.sum;
 }
 
-/* "worker-7", "threads named cc1", "softirq NET_RX", "interrupts" */
-static const char *cause_name(const struct analysis_cause *cause, char text[64])
+/* "worker-7", "threads named cc1", "softirq NET_RX", "interrupts"; a thread has its last name */
+static const char *cause_name(const struct findings *findings, const struct analysis_cause *cause,
+			      char text[64])
 {
 	const char *kind = cause->kind == ANALYSIS_BY_IRQ ? "interrupt" : "softirq";
+	const struct analysis_task *task = analysis_task_of(findings->m->a, cause->tid);
 
 	if (cause->kind == ANALYSIS_BY_THREAD && cause->tid)
-		snprintf(text, 64, "%s-%u", cause->name, cause->tid);
+		snprintf(text, 64, "%s-%u", task ? task->comm : cause->comm, cause->tid);
 	else if (cause->kind == ANALYSIS_BY_THREAD)
-		snprintf(text, 64, "threads named %s", cause->name);
-	else if (cause->name[0])
-		snprintf(text, 64, "%s %s", kind, cause->name);
+		snprintf(text, 64, "threads named %s", cause->comm);
+	else if (cause->handler)
+		snprintf(text, 64, "%s %s", kind, cause->handler->name);
 	else
 		snprintf(text, 64, "%ss", kind);
 	return text;
 }
 
-/* The cause of most of @whole ns, with the time that is surely its own; NULL: there is none */
+/* The cause of most of @whole ns, and the time that is surely its own, rounded down to three
+ * digits; NULL: there is none */
 static const struct analysis_cause *main_cause(const struct analysis_cause *list, uint64_t whole,
 					       char time[32])
 {
 	const struct analysis_cause *cause;
+	uint64_t ns, unit = 1;
 
 	for (cause = list; list && cause < list + ANALYSIS_CAUSES; cause++) {
-		if (cause->ns - cause->doubt <= whole / 2)
+		ns = cause->ns - cause->doubt;
+		if (ns <= whole / 2)
 			continue;
-		time_text(cause->ns - cause->doubt, time);
+		while (ns / unit >= 1000)
+			unit *= 10;
+		time_text(ns / unit * unit, time);
 		return cause;
 	}
 	return NULL;
 }
 
-static const char *instead_sentence(const struct analysis_task *task, char text[160])
+static const char *instead_sentence(const struct findings *findings,
+				    const struct analysis_task *task, char text[160])
 {
 	char time[32], name[64];
 	const struct analysis_cause *cause = main_cause(task->instead, analysis_waited(task), time);
@@ -270,19 +278,23 @@ static const char *instead_sentence(const struct analysis_task *task, char text[
 			 cause->kind == ANALYSIS_BY_QUOTA ? QUOTA_TEXT : "");
 	else
 		snprintf(text, 160, " For at least %s of that %s had the CPU.", time,
-			 cause_name(cause, name));
+			 cause_name(findings, cause, name));
 	return text;
 }
 
-static const char *waker_sentence(const struct analysis_cause *list, uint64_t whole, char text[160])
+/* Without sched_waking, the interrupt of another CPU seems to be the waker */
+static const char *waker_sentence(const struct findings *findings,
+				  const struct analysis_cause *list, uint64_t whole, char text[160])
 {
+	const struct analysis_cause *cause = NULL;
 	char time[32], name[64];
-	const struct analysis_cause *cause = main_cause(list, whole, time);
 
+	if (analysis_has(findings->m->a, ANALYSIS_WAKING))
+		cause = main_cause(list, whole, time);
 	if (!cause)
 		return "";
-	snprintf(text, 160, " Waits of at least %s ended when %s woke it.", time,
-		 cause_name(cause, name));
+	snprintf(text, 160, " For at least %s of that it waited until %s woke it.", time,
+		 cause_name(findings, cause, name));
 	return text;
 }
 
@@ -291,7 +303,6 @@ static void say_waited(const struct findings *findings, const struct analysis_ta
 {
 	char all[32], sum[32], most[32], woken[128] = "", way[128] = "", cause[160];
 
-	(void)findings;
 	if (task->wait.count)
 		TEXT(woken, "%s after %" PRIu64 " wake-up%s (%s at most)",
 		     time_text(task->wait.sum, sum), task->wait.count,
@@ -305,7 +316,7 @@ static void say_waited(const struct findings *findings, const struct analysis_ta
 	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time: %s%s%s.%s",
 	     task->comm, task->tid, time_text(analysis_waited(task), all),
 	     (double)ppm(analysis_waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way,
-	     instead_sentence(task, cause));
+	     instead_sentence(findings, task, cause));
 }
 
 /* " (in fsync)", or "" if no call is known */
@@ -324,11 +335,12 @@ static void say_blocked(const struct findings *findings, const struct analysis_t
 	char all[32], most[32], call[64], waker[160];
 
 	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) "
-	     "for %s, %.0f %% of the time, in %" PRIu64 " waits of %s at most%s.%s",
-	     task->comm, task->tid, time_text(blocked(task), all),
-	     (double)ppm(blocked(task), span) / 1e4, task->blocked.count,
-	     time_text(task->blocked.max, most), in_call(findings, task->blocked_in, call),
-	     waker_sentence(task->blocked_by, blocked(task), waker));
+	     "for %s, %.0f %% of the time, in %" PRIu64 " wait%s of %s at most%s.%s",
+	     task->comm, task->tid, time_text(stuck(task), all),
+	     (double)ppm(stuck(task), span) / 1e4, task->stuck.count,
+	     task->stuck.count == 1 ? "" : "s",
+	     time_text(task->stuck.max, most), in_call(findings, task->stuck_in, call),
+	     waker_sentence(findings, task->stuck_by, stuck(task), waker));
 }
 
 static uint64_t slept(const struct analysis_task *task)
@@ -346,8 +358,8 @@ static void say_slept(const struct findings *findings, const struct analysis_tas
 	     task->comm, task->tid, time_text(slept(task), all),
 	     (double)ppm(slept(task), span) / 1e4, task->waiting.count,
 	     task->waiting.count == 1 ? "" : "s", time_text(task->waiting.max, most),
-	     in_call(findings, task->waited_in, call),
-	     waker_sentence(task->waited_by, slept(task), waker));
+	     in_call(findings, task->waiting_in, call),
+	     waker_sentence(findings, task->waiting_by, slept(task), waker));
 }
 
 /* ---- spikes ---- */
@@ -395,7 +407,7 @@ static void find_spikes(struct findings *findings)
 			return;
 		finding->tid = wait->task->tid;
 		finding->cpu = wait->cpu;
-		TEXT(finding->text, "Woken at %s, %s-%u ran only %s later (median: %s): %s.",
+		TEXT(finding->text, "Ready at %s, %s-%u ran only %s later (median: %s): %s.",
 		     moment(wait->begin, when), wait->task->comm, wait->task->tid,
 		     time_text(ns, took), time_text(median, until), instead_text(wait, instead));
 		TEXT(finding->command, "tracebuf why -t %u --from %s --to %s %s", wait->task->tid,
@@ -527,7 +539,7 @@ void section_findings(struct report_builder *m, const struct report_shell *shell
 	find_missing(&findings);
 	find_spikes(&findings);
 	find_tasks(&findings, analysis_waited, WAIT_PPM, say_waited);
-	find_tasks(&findings, blocked, BLOCKED_PPM, say_blocked);
+	find_tasks(&findings, stuck, BLOCKED_PPM, say_blocked);
 	find_requests(&findings);
 	/* figures of a CPU are of all threads; sleep matters only of threads that were asked for */
 	if (analysis_of_threads(m->a)) {

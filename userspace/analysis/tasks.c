@@ -32,7 +32,7 @@ static struct task *make_task(struct analysis *a, uint32_t tid)
 	task->it.tasks = 1;
 	task->it.index = a->nr_tasks++;
 	task->last_cpu = task->queued_on = NO_CPU;
-	task->it.blocked_in = task->it.waited_in = -1;
+	task->it.stuck_in = task->it.waiting_in = -1;
 	set_name(task, UNKNOWN_NAME);
 	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
 	if (known) {
@@ -73,8 +73,8 @@ void tasks_free(struct analysis *a)
 		task = a->tasks.list[i];
 		free(task->it.series);
 		free(task->it.instead);
-		free(task->it.blocked_by);
-		free(task->it.waited_by);
+		free(task->it.stuck_by);
+		free(task->it.waiting_by);
 	}
 	map_free(&a->threads, NULL);
 	map_free(&a->rest_of, NULL);
@@ -205,7 +205,7 @@ static void leave_cpu(struct analysis *a, const struct tb_view *view, struct tas
 			task->it.cgroup = view->task->cgroup;
 	}
 	task->last_cpu = view->cpu;
-	task->off = has_state;
+	task->off = has_state && slices_sees(a->slices, task->it.tid);
 	task->off_at = view->ns;
 	task->off_state = state;
 	task->off_call = a->all_calls ? slices_call(a->slices, task->it.tid, view->ns) : -1;
@@ -225,9 +225,28 @@ static bool sleeps_by_wish(int64_t call)
 	return name && strstr(name, "nanosleep");
 }
 
-/* The task was off a CPU until now; @unseen: but has run in between */
+/* The task was blocked or slept during @wait: add the time until the wake-up, or all of it */
+static void end_sleep(struct analysis *a, struct task *task, const struct analysis_wait *wait)
+{
+	bool blocked = wait->state & STATE_BLOCKED;
+	struct analysis_stat *stat = blocked ? &task->it.stuck : &task->it.waiting;
+	int64_t *call = blocked ? &task->it.stuck_in : &task->it.waiting_in;
+	uint64_t until = wait->woken ? wait->woken_at : wait->end;
+	uint64_t ns = until > wait->begin ? until - wait->begin : 0;
+
+	if (!blocked && sleeps_by_wish(wait->call))
+		return;
+	stat_add(stat, ns);
+	if (stat->max == ns)
+		*call = wait->call;
+	waits_ended_by(a, wait, ns, stat->sum,
+		       blocked ? &task->it.stuck_by : &task->it.waiting_by);
+}
+
+/* The task was off a CPU until now, and in the queue of this one since @queued; @unseen: but has
+ * run in between */
 static void end_off(struct analysis *a, const struct tb_view *view, struct task *task,
-		    bool unseen)
+		    uint64_t queued, bool unseen)
 {
 	bool runnable = !(task->off_state & STATE_RUNNABLE_MASK);
 	bool blocked = task->off_state & STATE_BLOCKED;
@@ -245,26 +264,18 @@ static void end_off(struct analysis *a, const struct tb_view *view, struct task 
 		return;
 	}
 	stat_add(stat, wait.end - wait.begin);
-	if (stat == &task->it.sleeping && !sleeps_by_wish(wait.call)) {
-		stat = &task->it.waiting;
-		stat_add(stat, wait.end - wait.begin);
-	}
-	if (stat->max == wait.end - wait.begin && blocked)
-		task->it.blocked_in = wait.call;
-	else if (stat->max == wait.end - wait.begin && stat == &task->it.waiting)
-		task->it.waited_in = wait.call;
 	if (!runnable && a->woken.tid == task->it.tid && a->woken.end == view->ns)
 		waits_note_waker(&wait, &a->woken);
 	if (runnable)
-		waits_runnable(a, task, &wait);
-	else if (blocked || stat == &task->it.waiting)
-		waits_ended_by(a, &wait, stat->sum,
-			       blocked ? &task->it.blocked_by : &task->it.waited_by);
+		waits_for_cpu(a, task, &wait, queued);
+	else
+		end_sleep(a, task, &wait);
 	waits_worst(a, runnable ? ANALYSIS_WORST_RUNNABLE :
 		    blocked ? ANALYSIS_WORST_BLOCKED : ANALYSIS_WORST_SLEEPING, &wait);
 }
 
-static void enter_cpu(struct analysis *a, const struct tb_view *view, struct task *task)
+static void enter_cpu(struct analysis *a, const struct tb_view *view, struct task *task,
+		      uint64_t queued)
 {
 	const struct slice *run = slices_running(a->slices, view->cpu);
 
@@ -272,7 +283,7 @@ static void enter_cpu(struct analysis *a, const struct tb_view *view, struct tas
 		task->it.runs++;
 		task->it.migrations += task->last_cpu != NO_CPU && task->last_cpu != view->cpu;
 		if (task->off)
-			end_off(a, view, task, run && run->unseen);
+			end_off(a, view, task, queued, run && run->unseen);
 		if (run && run->wait_lost) {
 			task->it.wait.uncertain++;
 			a->latency_stat.uncertain++;
@@ -284,6 +295,7 @@ static void enter_cpu(struct analysis *a, const struct tb_view *view, struct tas
 
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan)
 {
+	uint64_t queued = UINT64_MAX;
 	struct task *prev, *next;
 	bool has_prev, has_next, has_state;
 	int64_t from, to, state;
@@ -295,12 +307,14 @@ int tasks_switch(struct analysis *a, const struct tb_view *view, const struct pl
 	next = has_next ? task_of(a, (uint32_t)to) : NULL;
 	if (a->error)
 		return a->error;
+	if (next)
+		queued = queued_since(next, view->cpu);
 	queue_switch(a, prev, next, has_state && !(state & STATE_RUNNABLE_MASK), view->cpu,
 		     view->ns);
 	if (prev)
 		leave_cpu(a, view, prev, has_state, state);
 	if (next)
-		enter_cpu(a, view, next);
+		enter_cpu(a, view, next, queued);
 	if (has_next)
 		a->cpus[view->cpu]->current = (uint32_t)to;
 	if (a->options.ended && a->ended > a->ended_limit && ended_remove(a))

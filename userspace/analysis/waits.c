@@ -7,7 +7,6 @@
  * trace nearly every case is shorter than the top, and costs one comparison.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
@@ -217,11 +216,13 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 
 /* ---- causes ---- */
 
-/* The same interrupt, softirq or thread, or a thread of the same name? */
+/* The same handler or thread, or a thread of the same name? */
 static bool is_same(const struct analysis_cause *a, const struct analysis_cause *b)
 {
-	return a->kind == b->kind && (!strcmp(a->name, b->name) ||
-				      (a->tid && a->tid == b->tid && a->index == b->index));
+	if (a->kind != b->kind || a->handler != b->handler)
+		return false;
+	return a->kind != ANALYSIS_BY_THREAD || (a->tid && a->tid == b->tid) ||
+	       (b->comm[0] && b->comm[0] != '<' && !strcmp(a->comm, b->comm));
 }
 
 /*
@@ -237,9 +238,9 @@ static void add_cause(struct analysis_cause *list, const struct analysis_cause *
 
 	for (cause = list; cause < list + ANALYSIS_CAUSES; cause++) {
 		if (cause->ns && is_same(cause, new)) {
-			if (cause->index != new->index)
+			if (cause->tid != new->tid)
 				cause->tid = 0;
-			memcpy(cause->name, new->name, sizeof(cause->name));
+			memcpy(cause->comm, new->comm, sizeof(cause->comm));
 			cause->ns += new->ns;
 			return;
 		}
@@ -264,64 +265,61 @@ static bool wants_causes(struct analysis *a, uint64_t waited, struct analysis_ca
 	return *list;
 }
 
-/* Set @cause: @thread, or an interrupt or softirq called @name */
-static void set_cause(struct analysis_cause *cause, enum analysis_cause_kind kind,
-		      const struct analysis_task *thread, const char *name)
+/* True if a cgroup's quota explains that a CPU was @idle ns while @task waited.  "why" guesses so,
+ * too */
+static bool lacks_quota(const struct analysis *a, const struct task *task, uint64_t idle)
 {
-	cause->kind = kind;
-	cause->tid = thread ? thread->tid : 0;
-	cause->index = thread ? thread->index : 0;
-	snprintf(cause->name, sizeof(cause->name), "%s", name);
+	return idle >= QUOTA_NS && task->it.cgroup &&
+	       tb_trace_string(a->trace, TB_STRING_QUOTA, task->it.cgroup);
 }
 
-/* Find what its CPU ran during @wait of @task.  The guess at a quota is the same as of "why" */
-static void find_causes(struct analysis *a, struct task *task, struct analysis_wait *wait)
+void waits_for_cpu(struct analysis *a, struct task *task, const struct analysis_wait *wait,
+		   uint64_t since)
 {
-	bool wanted = wants_causes(a, analysis_waited(&task->it), &task->it.instead);
-	struct analysis_cause cause = { 0 };
+	struct analysis_wait there = { .begin = wait->begin, .end = wait->end, .cpu = wait->cpu };
 	uint64_t idle = 0;
 	unsigned int i;
 
-	find_instead(a->cpus[wait->cpu], wait, &idle);
-	wait->quota = idle >= QUOTA_NS && task->it.cgroup &&
-		      tb_trace_string(a->trace, TB_STRING_QUOTA, task->it.cgroup);
-	for (i = 0; wanted && i < wait->nr_instead; i++) {
-		const struct analysis_handler *handler = wait->instead[i].handler;
-		const struct analysis_task *ran = wait->instead[i].task;
+	if (there.begin < since)
+		there.begin = since;
+	if (there.begin >= there.end ||
+	    !wants_causes(a, analysis_waited(&task->it), &task->it.instead))
+		return;
+	find_instead(a->cpus[wait->cpu], &there, &idle);
+	for (i = 0; i < there.nr_instead; i++) {
+		struct analysis_cause cause = {
+			.kind = lacks_quota(a, task, idle) ? ANALYSIS_BY_QUOTA : ANALYSIS_BY_IDLE,
+			.handler = there.instead[i].handler, .ns = there.instead[i].ns,
+		};
 
-		if (handler)
-			set_cause(&cause, handler->kind == ANALYSIS_IRQS ? ANALYSIS_BY_IRQ :
-				  ANALYSIS_BY_SOFTIRQ, NULL, handler->name);
-		else if (ran)
-			set_cause(&cause, ANALYSIS_BY_THREAD, ran, ran->comm);
-		else
-			set_cause(&cause, wait->quota ? ANALYSIS_BY_QUOTA : ANALYSIS_BY_IDLE, NULL,
-				  "");
-		cause.ns = wait->instead[i].ns;
+		if (cause.handler) {
+			cause.kind = cause.handler->kind == ANALYSIS_IRQS ? ANALYSIS_BY_IRQ :
+									    ANALYSIS_BY_SOFTIRQ;
+		} else if (there.instead[i].task) {
+			cause.kind = ANALYSIS_BY_THREAD;
+			cause.tid = there.instead[i].task->tid;
+			memcpy(cause.comm, there.instead[i].task->comm, sizeof(cause.comm));
+		}
 		add_cause(task->it.instead, &cause);
 	}
 }
 
-void waits_runnable(struct analysis *a, struct task *task, struct analysis_wait *wait)
+void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64_t ns,
+		    uint64_t waited, struct analysis_cause **list)
 {
-	if (analysis_waited(&task->it) >= WAITS_SHORT)
-		find_causes(a, task, wait);
-}
+	struct analysis_cause cause = { .kind = ANALYSIS_BY_THREAD, .ns = ns };
 
-void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64_t waited,
-		    struct analysis_cause **list)
-{
-	struct analysis_cause cause = { .ns = length_of(wait) };
-
-	if (!wait->woken || (!wait->waker && wait->context == ANALYSIS_FROM_TASK) ||
+	if (!ns || !wait->woken || (!wait->waker && wait->context == ANALYSIS_FROM_TASK) ||
 	    !wants_causes(a, waited, list))
 		return;
-	if (wait->context == ANALYSIS_FROM_SOFTIRQ)
-		set_cause(&cause, ANALYSIS_BY_SOFTIRQ, NULL, "");
-	else if (wait->context != ANALYSIS_FROM_TASK)
-		set_cause(&cause, ANALYSIS_BY_IRQ, NULL, "");
-	else
-		set_cause(&cause, ANALYSIS_BY_THREAD, analysis_task_of(a, wait->waker), wait->comm);
+	if (wait->context == ANALYSIS_FROM_SOFTIRQ) {
+		cause.kind = ANALYSIS_BY_SOFTIRQ;
+	} else if (wait->context != ANALYSIS_FROM_TASK) {
+		cause.kind = ANALYSIS_BY_IRQ;
+	} else {
+		cause.tid = wait->waker;
+		memcpy(cause.comm, wait->comm, sizeof(cause.comm));
+	}
 	add_cause(*list, &cause);
 }
 
@@ -353,23 +351,26 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	struct analysis_wait wait = {
 		.begin = slice->begin, .end = slice->end, .cpu = slice->cpu,
 	};
-	bool worst;
+	uint64_t idle = 0;
 
 	a->woken = *slice;
 	if (!task || !cpu || !analysis_wants(a, slice->cpu, slice->tid))
 		return;
+	/* it may have been woken before it had left the CPU */
+	if (task->off && wait.begin < task->off_at)
+		wait.begin = task->off_at;
 	wait.task = &task->it;
 	wait.before = task->last_cpu == NO_CPU ? slice->cpu : task->last_cpu;
 	wait.state = task->off ? task->off_state : 0;
 	stat_add(&task->it.wait, length_of(&wait));
 	stat_add(&a->latency_stat, length_of(&wait));
 	histogram_add(&a->latency, length_of(&wait));
-	worst = is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
-	if (worst || analysis_waited(&task->it) >= WAITS_SHORT)
-		find_causes(a, task, &wait);
-	if (!worst)
+	waits_for_cpu(a, task, &wait, queued_since(task, slice->cpu));
+	if (!is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
 		return;
 	waits_note_waker(&wait, slice);
+	find_instead(cpu, &wait, &idle);
+	wait.quota = lacks_quota(a, task, idle);
 	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }
 

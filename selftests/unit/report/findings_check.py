@@ -59,7 +59,7 @@ for wait in rows("latency-worst")[:3]:
     if wait["latency"] < 10 * MS and (wait["latency"] < MS or wait["latency"] // 50 < median):
         break
     expected.append((wait["latency"], wait["tid"], wait["cpu"]))
-LIMITS = (lambda t: t["wait_total"] + t["runnable"], 50000), (lambda t: t["blocked"], 100000)
+LIMITS = (lambda t: t["wait_total"] + t["runnable"], 50000), (lambda t: t["stuck"], 100000)
 for value, least in LIMITS:
     long = [t for t in tasks if value(t) >= 10 * MS and share(value(t), span) >= least]
     expected += [(ns, tid, None) for ns, tid in most(long, value)]
@@ -87,19 +87,19 @@ if sorted(found, key=str) != sorted(expected, key=str):
 
 
 def time_of(text):
-    """The least time, in ns, that the three digits of a finding may stand for."""
+    """The ns of a time in a finding."""
     number, unit = text.split()
-    return 0.994 * float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+    return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
 
 
 def is_called(node, who):
     """Is the cause of a node what a finding calls @who?"""
     if who.startswith("its CPU was idle"):
-        return node["cause"] in ("idle", "quota")
+        return node["cause"] == ("quota" if "quota" in who else "idle")
     if who.startswith("threads named "):
         return node.get("comm") == who[14:]
     if who in ("interrupts", "softirqs"):
-        return node["cause"] in ("interrupt", "softirq", "request", "timeout")
+        return node["cause"] in (who[:-1], "request", "timeout")
     if who.startswith("interrupt "):
         return "irq" in node and node["name"] == who[10:]
     if who.startswith("softirq "):
@@ -118,21 +118,16 @@ def time_in(node, who):
 
 causes = 0
 for f in rows("findings"):
-    had = re.search(r" For at least (\S+ \S+) of that (.*?)( had the CPU\.|[;.].*)$", f["finding"])
-    woke = re.search(r" Waits of at least (\S+ \S+) ended when (.*) woke it\.$", f["finding"])
-    if not had and not woke:
+    match = re.search(r" For at least (\S+ \S+) of that (it waited until )?"
+                      r"(.*?)( had the CPU| woke it)?\.$", f["finding"])
+    if not match:
         continue
-    tree = output("why", "--json", "-t", str(f["tid"]))["tree"]
-    waits = [node for node in tree["children"] if node["cause"] == "waits"]
-    if had:
-        known = sum(time_in(node, had.group(2)) for node in waits)
-        said_of = time_of(had.group(1))
-    else:
-        # the report's waits last until the thread runs, those of "why" until it is woken
-        known = time_in(tree, woke.group(2)) + sum(node["ns"] for node in waits)
-        said_of = time_of(woke.group(1))
+    parts = [output("why", "--json", "-t", str(f["tid"]))["tree"]]
+    if not match[2]:
+        parts = [node for node in parts[0]["children"] if node["cause"] == "waits"]
+    known = sum(time_in(part, match[3]) for part in parts)
     causes += 1
-    if said_of > known:
+    if time_of(match[1]) > known:
         problems.append("why knows only %d ns of: %s" % (known, f["finding"]))
 print("\n".join(problems) or "%d findings, %d causes" % (len(found), causes))
 sys.exit(bool(problems))

@@ -150,10 +150,12 @@ class Compare:
             rows.append([t.tid, run, share, t.runs, len(w),
                          sum(w) // len(w) if w else None, max(w) if w else None, t.preempted,
                          t.migrations, sum(w), t.wait.uncertain] +
-                        [sum(t.off[k].values) for k in ("runnable", "blocked", "sleeping")])
+                        [sum(t.off[k].values) for k in ("runnable", "blocked", "sleeping")] +
+                        [t.stuck])
         self.rows("tasks", rows, order=False, columns=[
             "tid", "cpu", "share", "runs", "wakeups", "wait_mean", "wait_max", "preempted",
-            "migrations", "wait_total", "wait_uncertain", "runnable", "blocked", "sleeping"])
+            "migrations", "wait_total", "wait_uncertain", "runnable", "blocked", "sleeping",
+            "stuck"])
         section = self.sections["tasks"]
         ids = [c["id"] for c in section["columns"]]
         runs = [row[ids.index("cpu")] for row in section["rows"]]

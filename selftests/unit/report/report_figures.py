@@ -104,6 +104,7 @@ class Task:
         self.tid, self.number, self.comm, self.pid = tid, number, None, 0
         self.spans, self.runs, self.preempted, self.migrations = [], 0, 0, 0
         self.wait = Stat()
+        self.stuck = 0              # in state D, until the wake-up
         self.off = {"runnable": Stat(), "blocked": Stat(), "sleeping": Stat()}
         self.last_cpu = self.left = None
         self.dead = False
@@ -321,9 +322,11 @@ class Check:
                 left.comm, left.pid = event["comm"], event["pid"] or left.pid
         if task and self.wants(number, following):
             if exact:
-                task.wait.values.append(now - wake[0])
-                self.latency.append(now - wake[0])
-                self.worst.append((task, wake, now, number, cpu))
+                # it may have been woken before it had left the CPU
+                ready = (max(wake[0], task.left[0] if task.left else 0),) + wake[1:]
+                task.wait.values.append(now - ready[0])
+                self.latency.append(now - ready[0])
+                self.worst.append((task, ready, now, number, cpu))
                 self.instead(cpu, self.worst)
             self.came(task, number, now, wake if exact else None)
             if wake and not exact:
@@ -344,6 +347,8 @@ class Check:
             task.off[kind].uncertain += 1
             return
         task.off[kind].values.append(now - since)
+        if kind == "blocked":
+            task.stuck += max(wake[0], since) - since if wake else now - since
         if kind == "runnable":
             wake = None
         self.offs[kind].append((now - since, since, task, state, task.last_cpu, number, wake))

@@ -344,7 +344,8 @@ finds() {
 "$REPORT_TRACE" causes causes.tbuf
 finds causes.tbuf "t100-100 could run and had no CPU for 400 ms, 50 % of the time: 400 ms after 20 \
 wake-ups (20 ms at most). For at least 239 ms of that t200-200 had the CPU."
-finds causes.tbuf "of 35 ms at most. Waits of at least 695 ms ended when t200-200 woke it."
+finds causes.tbuf "295 ms, 37 % of the time, in 20 waits of 15 ms at most. For at least 295 ms of \
+that it waited until t200-200 woke it."
 finds held.tbuf "For at least 21 ms of that interrupt disk had the CPU."
 python3 "$here/findings_check.py" causes.tbuf >said 2>&1 && grep -q '2 causes' said || good=no
 [ $good = yes ]

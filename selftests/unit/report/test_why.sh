@@ -67,7 +67,7 @@ switch 0 3100000000 100 0 101
 switch 0 3100000001 101 0 100
 totals 0 0 3100000001
 END
-says 't100-100 slept (state S: mostly for data, or a lock of another thread) for 2.00 s' \
+says 't100-100 slept (state S: mostly for data, or a lock of another thread) for 1.90 s' \
 	report --width 200 --section findings -t 100 slept.tbuf &&
 	says 'tracebuf why -t 100 slept.tbuf' report --section findings -t 100 slept.tbuf &&
 	says 'none of these threads waited for a CPU, was blocked or slept for long' \
@@ -293,8 +293,8 @@ END
 "$TRACEBUF" report --json --section offcpu-blocked blocked.tbuf >said &&
 	grep -q ',100,"t100","D","fsync",' said && grep -q ',101,"t101","D",null,' said &&
 	"$TRACEBUF" report --section findings blocked.tbuf | tr -s '\n ' ' ' >said &&
-	grep -q 't100-100 was blocked [^*]* in 1 waits of 87 ms at most (in fsync)\.' said &&
-	grep -q 't101-101 was blocked [^*]* in 1 waits of 75 ms at most\.' said
+	grep -q 't100-100 was blocked [^*]* in 1 wait of 86 ms at most (in fsync)\.' said &&
+	grep -q 't101-101 was blocked [^*]* in 1 wait of 74 ms at most\.' said
 result $? "report: the system call in which a task was blocked"
 
 add_up ./*.tbuf
