@@ -589,6 +589,7 @@ static void run_changing(const uint8_t *data, size_t size)
 	unsigned int i, count = rounds && *rounds ? (unsigned int)atoi(rounds) : CHANGING_ROUNDS;
 	unsigned char *copy;
 
+	INSIDE(count > 0 && count < 10000);
 	region_bytes = (size + 4095) & ~(size_t)4095;
 	region = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);

@@ -212,13 +212,14 @@ static const char *times_text(uint64_t a, uint64_t b, char text[48])
 	return text;
 }
 
-/* What a change counts: "3.2 ms more of each second" */
-static const char *effect_text(int64_t change, char text[64])
+/* What a change counts: "3.2 ms more of each second"; @longer: each case takes longer */
+static const char *effect_text(int64_t change, bool longer, char text[96])
 {
 	char time[32];
 
-	snprintf(text, 64, "%s %s of each second", time_text((uint64_t)llabs(change), time),
-		 change < 0 ? "less" : "more");
+	snprintf(text, 96, "%s %s of each second%s", time_text((uint64_t)llabs(change), time),
+		 change < 0 ? "less" : "more", (change > 0) == longer ? "" :
+		 longer ? ", because there are fewer" : ", because there are more");
 	return text;
 }
 
@@ -296,7 +297,7 @@ static void find_wait(struct diff *diff, const struct limit *limit, const struct
 {
 	uint64_t a = item->side[0].max, b = item->side[1].max;
 	int64_t change = diff_rate(diff, 1, item) - diff_rate(diff, 0, item);
-	char before[32], after[32], instead[128], effect[64];
+	char before[32], after[32], instead[128], effect[96];
 	const struct analysis_wait *wait;
 	struct diff_finding *finding;
 
@@ -311,7 +312,7 @@ static void find_wait(struct diff *diff, const struct limit *limit, const struct
 	TEXT(finding->text,
 	     "Waits of %s for a CPU: the longest %s -> %s%s%s. All its waits take %s.", item->name,
 	     time_text(a, before), time_text(b, after), instead,
-	     *instead && a > b ? ", in A" : "", effect_text(change, effect));
+	     *instead && a > b ? ", in A" : "", effect_text(change, b > a, effect));
 	if (wait)
 		command_wait(diff, finding, wait, b > a);
 	else
@@ -322,7 +323,7 @@ static void find_mean(struct diff *diff, const struct limit *limit, const struct
 		      size_t row)
 {
 	int64_t change = diff_rate(diff, 1, item) - diff_rate(diff, 0, item);
-	char before[32], after[32], times[48], effect[64];
+	char before[32], after[32], times[48], effect[96];
 	struct diff_finding *finding;
 	uint64_t a, b;
 
@@ -339,7 +340,7 @@ static void find_mean(struct diff *diff, const struct limit *limit, const struct
 	TEXT(finding->text, "%s%s takes %s: %s -> %s on average, altogether %s.",
 	     strcmp(limit->id, "block") ? "" : "A request to disk ", item->name,
 	     a ? times_text(a, b, times) : "longer", time_text(a, before), time_text(b, after),
-	     effect_text(change, effect));
+	     effect_text(change, b > a, effect));
 	command_row(diff, finding, row);
 }
 

@@ -26,7 +26,7 @@ static inline void tb_text_put(struct tb_text *text, const char *from, size_t le
 __attribute__((format(printf, 2, 3)))
 void tb_text_printf(struct tb_text *text, const char *format, ...);
 
-/* Append @value with as few digits, from 15 on, as it takes to read the same number back */
+/* Append @value with 15 to 17 digits, the fewest from which strtod() makes the same number */
 void tb_text_double(struct tb_text *text, double value);
 
 /* tb_text_put() with control characters and bytes beyond ASCII as \xNN */

@@ -148,7 +148,9 @@ static void lists_of_cpus(void)
 	CHECK_NUMBER(run_on("print", "-C 2-7"), 1);
 	CHECK_HAS("of CPUs 2-7 (its last CPU is 1)");
 	CHECK_NUMBER(run_on("print", "-C 1-0"), 2);
-	CHECK_HAS("'1-0' is not a list of CPUs, as in 0-3,7");
+	CHECK_HAS("'1-0' is not a list of CPUs up to 8191, as in 0-3,7");
+	CHECK_NUMBER(run_on("print", "-C 0 -C 1"), 2);
+	CHECK_HAS("join the lists, as in 0-3,7");
 }
 
 /* --from does not read blocks before the time */

@@ -74,7 +74,7 @@ for side, names in hidden.items():
 if any(row["name"] not in row["finding"] for row in sections["findings"]):
     problems.append("a sentence does not have the name of what it is about")
 for finding in sections["findings"]:
-    match = re.search(r"(?:altogether|waits take) (\S+) (\w+) (more|less) of each second\.",
+    match = re.search(r"(?:altogether|waits take) (\S+) (\w+) (more|less) of each second[,.]",
                       finding["finding"])
     if bool(match) != (finding["section"] in ("latency", "syscalls", "block")):
         problems.append(f"the effect is missing, or out of place: {finding['finding']}")

@@ -191,6 +191,7 @@ begin()
 	insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko" || exit 1
 	# subsystem and event of each line
 	tracebuf list | sed 's/^..  *//; s/ .*//; s/:/ /' >listed
+	[ "$(wc -l <listed)" -gt 300 ] || exit 1
 	mkdir "$instance" || exit 1
 	set_ftrace mono trace_clock
 	set_ftrace 32768 buffer_size_kb

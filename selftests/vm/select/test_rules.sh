@@ -68,8 +68,9 @@ same_as()
 {
 	status 0 tracebuf stop -p part$1 || return
 	# a filter may let nothing through
+	rm -f part.tbuf
 	tracebuf save -p part$1 -o part.tbuf >said 2>&1
-	tracebuf verify part.tbuf || return
+	[ -e part.tbuf ] && tracebuf verify part.tbuf || return
 	awk "{ errno = \$1 } $(cat condition.$1)" all >wanted
 	numbers part.tbuf >got
 	echo "$(wc -l <got) of $(wc -l <all): $(cat condition.$1)"
@@ -77,6 +78,17 @@ same_as()
 }
 
 filters_as_afterwards()
+{
+	all_filters
+	code=$?
+	for part in whole $(seq -f part%g $parts); do
+		[ $code = 0 ] || tracebuf stop -p $part
+		tracebuf provider destroy $part
+	done
+	return $code
+}
+
+all_filters()
 {
 	parts=0
 	status 0 tracebuf provider create whole -b 64 &&
@@ -94,9 +106,8 @@ filters_as_afterwards()
 		tracebuf verify whole.tbuf || return
 	numbers whole.tbuf >all
 	lines $n '' all || return
-	while [ $parts -gt 0 ]; do
-		same_as $parts && status 0 tracebuf provider destroy part$parts || return
-		parts=$((parts - 1))
+	for part in $(seq $parts); do
+		same_as $part || return
 	done
 }
 

@@ -17,10 +17,10 @@ work=${TRACEBUF_SELFTESTS:-${here%/selftests/vm/*}/build/selftests}/workload
 # more than a workload writes: a late recorder loses nothing
 much="-b 2048 -B 256"
 # Events of the workload: for files of a few blocks, and for several files.  The recorder makes
-# system calls, too: if they are recorded, the number of files depends on its speed.  So most tests
-# of several files record only signals.
-events=500 many=2000
-[ -z "${TRACEBUF_FULL:-}" ] || events=3000 many=5000
+# system calls, too: if they are recorded, the number of files depends on its speed.  So the default
+# run records only signals in most tests of several files.
+events=500 many=2000 packed=1000 with=signal
+[ -z "${TRACEBUF_FULL:-}" ] || events=3000 many=3000 packed=3000 with=signal,raw_syscalls
 tmp=$(mktemp -d)
 mkdir "$tmp/mem" && mount -t tmpfs none "$tmp/mem" || exit 1
 cd "$tmp/mem" || exit 1
@@ -60,7 +60,7 @@ count()
 
 by_size()
 {
-	status 0 tracebuf record -v --rotate 32K -o s.tbuf -e signal $much \
+	status 0 tracebuf record -v --rotate 32K -o s.tbuf -e $with $much \
 		--flush-ms 10 -- "$work" $many || return
 	ls -l
 	[ -e s-0004.tbuf ] && [ ! -e s.tbuf ] || return
@@ -257,7 +257,7 @@ small_blocks()
 
 rotated_past_the_cache()
 {
-	status 0 tracebuf record -v --rotate 64K -o disk/r.tbuf -e signal $much \
+	status 0 tracebuf record -v --rotate 64K -o disk/r.tbuf -e $with $much \
 		--flush-ms 10 -- "$work" $many && says "r-0002.tbuf: io_uring, O_DIRECT" || return
 	each disk/r-*.tbuf && numbered $many disk/r-*.tbuf
 }
@@ -397,9 +397,9 @@ compressed_pipe()
 compressed_files()
 {
 	status 0 tracebuf record -q --compress zstd:1 --threads 2 --rotate 16K -o zr.tbuf -e signal,raw_syscalls \
-		$much --flush-ms 10 -- "$work" 1000 || return
+		$much --flush-ms 10 -- "$work" $packed || return
 	[ -e zr-0003.tbuf ] && each zr-*.tbuf || return
-	cat zr-*.tbuf >all.tbuf && each all.tbuf && numbered 1000 all.tbuf
+	cat zr-*.tbuf >all.tbuf && each all.tbuf && numbered $packed all.tbuf
 }
 
 compressed_full()

@@ -307,9 +307,9 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 		.error = text,
 		.error_size = sizeof(text),
 		.base = selection->base,
-		.switches_from = selection->cpu_list || selection_of_threads(selection) ||
-				 selection->filter.text ? UINT64_MAX :
-				 selection_switches_from(selection),
+		.switches_from = selection_of_cpus(selection, trace) ||
+				 selection_of_threads(selection) || selection->filter.text ?
+				 UINT64_MAX : selection_switches_from(selection),
 		.wanted = selection->wanted,
 		.next = next_wanted,
 		.found = &job->selection.found,

@@ -20,8 +20,7 @@
 /* Complain of a second value of an option that takes one */
 static bool is_second(const struct command *command, int option, const struct selection *selection)
 {
-	const char *name = option == 'C' && selection->cpu_list ? "-C" :
-			   option == OPTION_COMM && selection->comm ? "--comm" :
+	const char *name = option == OPTION_COMM && selection->comm ? "--comm" :
 			   option == OPTION_CGROUP && selection->cgroup ? "--cgroup" : NULL;
 
 	if (name)
@@ -49,9 +48,12 @@ int selection_option(const struct command *command, int option,
 		selection->filter.text = value;
 		return 1;
 	case 'C':
+		if (selection->cpu_list)
+			return -misused(command, "-C is given twice: join the lists, as in 0-3,7");
 		selection->cpu_list = value;
 		return parse_cpus(value, NULL, &selection->cpus) ?
-		       -misused(command, "'%s' is not a list of CPUs, as in 0-3,7", value) : 1;
+		       -misused(command, "'%s' is not a list of CPUs up to %u, as in 0-3,7", value,
+				CPUS_MAX - 1) : 1;
 	case 't':
 		return number_option(command, value, 0, UINT32_MAX, "thread",
 				     &selection->tids) ? -1 : 1;
@@ -84,6 +86,15 @@ int selection_option(const struct command *command, int option,
 	default:
 		return 0;
 	}
+}
+
+bool selection_of_cpus(const struct selection *selection, const struct tb_trace *trace)
+{
+	unsigned int cpus = tb_trace_nr_cpus(trace), i;
+
+	for (i = 0; i < cpus && selection_wants_cpu(selection, i); i++)
+		;
+	return i < cpus;
 }
 
 /* ---- names ---- */

@@ -109,6 +109,9 @@ static inline bool selection_wants_cpu(const struct selection *selection, uint32
 	return !selection->cpu_list || (cpu < CPUS_MAX && has_cpu(&selection->cpus, cpu));
 }
 
+/* True if -C leaves out a CPU of @trace */
+bool selection_of_cpus(const struct selection *selection, const struct tb_trace *trace);
+
 /* True if @view is after --to.  All later events are, too, because a cursor sorts events by time */
 static inline bool selection_over(const struct selection *selection,
 				  const struct tb_view *view)
