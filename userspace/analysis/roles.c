@@ -18,7 +18,7 @@ static const struct {
 	{ "sched", "sched_waking", ROLE_WAKING, NULL, { "pid", "target_cpu" } },
 	{ "sched", "sched_wakeup", ROLE_WAKEUP, NULL, { "pid", "target_cpu" } },
 	{ "sched", "sched_wakeup_new", ROLE_WAKEUP, NULL, { "pid", "target_cpu" } },
-	{ "sched", "sched_migrate_task", ROLE_MIGRATE, NULL, { "pid", "dest_cpu" } },
+	{ "sched", "sched_migrate_task", ROLE_MIGRATE, NULL, { "pid", "dest_cpu", "orig_cpu" } },
 	{ "irq", "irq_handler_entry", ROLE_IRQ, "name", { "irq" } },
 	{ "irq", "irq_handler_exit", ROLE_IRQ_EXIT, NULL, { "irq", "ret" } },
 	{ "irq", "softirq_entry", ROLE_SOFTIRQ, NULL, { "vec" } },

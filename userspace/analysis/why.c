@@ -171,11 +171,10 @@ static int divide_idle(struct why *why, uint32_t parent, const struct why_line *
 				 quota ? line->quota : NONE, cpu, from, to);
 }
 
-/* Divide a part of the time that a thread of @line waits for the CPU of @off by what ran there */
-static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *line,
-		      const struct why_off *off, uint64_t from, uint64_t to)
+/* A thread of @line waits for @cpu in [@since, @until): divide a part of that by what ran there */
+static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *line, uint32_t cpu,
+		      uint64_t since, uint64_t until, uint64_t from, uint64_t to)
 {
-	const uint32_t cpu = off->cpu;
 	const struct why_list *list = cpu < why->lines.nr_cpus ? &why->lines.cpus[cpu].runs : NULL;
 	const struct why_run *run = list ? list->at : NULL;
 	size_t i = list ? why_first(list, sizeof(*run), from) : 0;
@@ -191,12 +190,36 @@ static int divide_cpu(struct why *why, uint32_t parent, const struct why_line *l
 				 divide_interrupts(why, parent, WHY_RUNS, run[i].other, cpu, from,
 						   end) :
 				 divide_idle(why, parent, line, cpu,
-					     earlier(off->end, run[i].end) -
-					     later(why_off_wake(off), run[i].begin), from, end);
+					     earlier(until, run[i].end) -
+					     later(since, run[i].begin), from, end);
 		from = end;
 	}
 	return result ? result :
 	       divide_interrupts(why, parent, WHY_UNKNOWN, NONE, cpu, from, to);
+}
+
+/* Divide a part of the time that a thread of @line was runnable in @off: it waits for the CPU on
+ * which it runs next, or for others first, if it was moved meanwhile */
+static int divide_waits(struct why *why, uint32_t parent, const struct why_line *line,
+			const struct why_off *off, uint64_t from, uint64_t to)
+{
+	const struct why_list *list = &line->queues;
+	const struct why_run *queue = list->at;
+	uint64_t since = why_off_wake(off), until;
+	size_t i = why_first(list, sizeof(*queue), since);
+	int result = 0;
+
+	for (; !result && from < to && i < list->count && queue[i].end < off->end; i++) {
+		until = queue[i].end;
+		if (from < until)
+			result = divide_cpu(why, parent, line, queue[i].other, since, until, from,
+					    earlier(to, until));
+		from = later(from, until);
+		since = until;
+	}
+	if (result || from >= to)
+		return result;
+	return divide_cpu(why, parent, line, off->cpu, since, off->end, from, to);
 }
 
 /*
@@ -364,7 +387,7 @@ static int divide_off(struct why *why, uint32_t parent, const struct why_line *l
 	result = add_child(why, parent, WHY_WAITS, NONE, from, to, &waits);
 	if (result || !divides(why, waits))
 		return result;
-	return divide_cpu(why, waits, line, off, from, to);
+	return divide_waits(why, waits, line, off, from, to);
 }
 
 static int divide(struct why *why, uint32_t parent, uint32_t thread, uint64_t from, uint64_t to,

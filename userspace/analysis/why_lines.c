@@ -209,6 +209,7 @@ static void free_line(struct why_line *line)
 	free(line->offs.at);
 	free(line->calls.at);
 	free(line->names.at);
+	free(line->queues.at);
 	free(line);
 }
 
@@ -602,15 +603,59 @@ static int take_functions(struct reader *reader, struct slices *slices, const st
 			     address);
 }
 
+/* A thread moves from the queue of one CPU to that of another.  While it is being woken, it is in
+ * no queue yet */
+static int take_move(struct why_line *line, const struct plan *plan, const struct tb_view *view,
+		     uint64_t ns)
+{
+	struct why_run *queue;
+	bool has_cpu;
+	int64_t cpu;
+
+	cpu = plan_number(view, plan->fields[WAKE_FROM], &has_cpu);
+	if (!has_cpu || cpu < 0 || cpu >= CPUS_MAX || line->waking)
+		return 0;
+	queue = list_add(&line->queues, sizeof(*queue));
+	if (!queue)
+		return -ENOMEM;
+	*queue = (struct why_run){ .end = ns, .other = (uint32_t)cpu };
+	return 0;
+}
+
+static int take_queue(struct reader *reader, struct slices *slices, const struct tb_view *view)
+{
+	const struct plan *plan = view->format ? slices_plan(slices, view->format) : NULL;
+	struct why_line *line;
+	bool has_tid;
+	int64_t tid;
+
+	if (!plan || (plan->role != ROLE_WAKING && plan->role != ROLE_WAKEUP &&
+		      plan->role != ROLE_MIGRATE))
+		return 0;
+	tid = plan_number(view, plan->fields[WAKE_PID], &has_tid);
+	if (!has_tid || tid <= 0)
+		return 0;
+	line = line_at(reader, (uint32_t)tid, reader->now);
+	if (!line)
+		return -ENOMEM;
+	if (plan->role == ROLE_MIGRATE)
+		return take_move(line, plan, view, reader->now);
+	line->waking = plan->role == ROLE_WAKING;
+	return 0;
+}
+
 /* Begin the line of a thread when it comes to a CPU: it may change its name before the run ends */
 static int take_running(struct reader *reader, const struct slice *run)
 {
 	struct why_cpu *cpu = run ? cpu_of(reader, run->cpu) : NULL;
+	struct why_line *line;
 
 	if (!run || !run->tid || (cpu && cpu->running == run->tid))
 		return 0;
-	if (!cpu || !line_at(reader, run->tid, run->begin))
+	line = cpu ? line_at(reader, run->tid, run->begin) : NULL;
+	if (!line)
 		return -ENOMEM;
+	line->waking = false;
 	cpu->running = run->tid;
 	return 0;
 }
@@ -656,6 +701,8 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 			result = slices_take(slices, &view, reader->now);
 		if (result > 0)
 			result = take_running(reader, slices_running(slices, view.cpu));
+		if (result >= 0)
+			result = take_queue(reader, slices, &view);
 		/* after slices_take(): take_call() needs the file of a call that ends here */
 		if (result >= 0)
 			result = files_take(reader->lines->files, &view, reader->now);

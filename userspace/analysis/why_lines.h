@@ -84,6 +84,9 @@ struct why_list {
  * @ended: when it left a CPU for the last time, ns; UINT64_MAX: not known
  * @names: struct why_name.  A name that the thread has inherited, and changed, is not in it: exec
  *	changes the name of a child
+ * @queues: struct why_run: until when the thread was in the queue of which CPU, if it was moved
+ *	then
+ * @waking: the thread is being woken, and in no queue yet
  * @inherited: the only name is such a name
  * @quota: a cgroup with the CPU quota of its cgroup, if that was used up at some time; 0: none
  */
@@ -92,9 +95,9 @@ struct why_line {
 	struct why_line *before, *after;
 	uint64_t born, ended;
 	uint32_t quota;
-	bool inherited;
+	bool inherited, waking;
 	char comm[TB_COMM_LEN + 4];
-	struct why_list runs, offs, calls, names;
+	struct why_list runs, offs, calls, names, queues;
 };
 
 /* @running: thread of the last run that began */

@@ -23,7 +23,8 @@ from history_causes import HARDIRQ, RUNNING, SLEEPS, TIMERS
 
 KINDS = ("switch", "wake", "irq", "softirq", "call")
 MORE = KINDS + ("request", "timer")
-GROUP = {"switch": "switch", "waking": "wake", "wakeup": "wake", "irq": "irq", "irqend": "irq",
+GROUP = {"switch": "switch", "migrate": "switch", "waking": "wake", "wakeup": "wake",
+         "irq": "irq", "irqend": "irq",
          "softirq": "softirq", "softirqend": "softirq", "raise": "softirq",
          "enter": "call", "exit": "call",
          "insert": "request", "merge": "request", "issue": "request", "requeue": "request",
@@ -73,6 +74,7 @@ class History(history_causes.Causes):
         self.events = []
         self.runs, self.waits, self.offs, self.calls, self.irqs = [], [], [], [], []
         self.functions, self.timers = [], 0
+        self.moves = []         # of threads from one CPU's queue to another's: (tid, event)
         self.first_waits = []   # of threads that slept at the beginning: (tid, waking, end)
         self.queued = []        # of those that waited for a CPU then: (tid, end)
         self.begin = self.now = 10_000_000
@@ -134,8 +136,21 @@ class History(history_causes.Causes):
             self.function(cpu)
         elif what < 0.75 and len(cpu.interrupts) < 2:
             self.interrupt(cpu)
+        elif not cpu.interrupts and self.random.random() < 0.1:
+            self.pull(cpu)
         elif not cpu.interrupts:
             self.task(cpu)
+
+    def pull(self, cpu):
+        """Move a thread from the queue of another CPU to that of @cpu."""
+        others = [other for other in self.cpus if other is not cpu and other.queue]
+        if not others:
+            return
+        other = self.random.choice(others)
+        thread = other.queue.pop(self.random.randrange(len(other.queue)))
+        self.moves.append((thread.tid, self.event(cpu, "migrate", thread.tid, other.number,
+                                                  cpu.number)))
+        cpu.queue.append(thread)
 
     def task(self, cpu):
         thread = self.threads.get(cpu.current)
@@ -258,6 +273,10 @@ class History(history_causes.Causes):
         thread = thread or self.random.choice(sleeping)
         thread.holder = None
         thread.waking = self.event(cpu, "waking", thread.tid, target.number, context)
+        if self.random.random() < 0.2:
+            # it will be in the queue of another CPU than before: it does not wait there yet
+            self.event(cpu, "migrate", thread.tid, self.random.choice(self.cpus).number,
+                       target.number)
         if self.random.random() < 0.7:
             self.wakeup(cpu, thread, target)
         else:

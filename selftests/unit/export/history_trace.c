@@ -20,6 +20,7 @@
  *                                were overwritten
  *   switch CPU TIME PREV STATE NEXT
  *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
+ *   migrate CPU TIME TASK TID FROM TO     from one CPU's queue to another's
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
  *   raise CPU TIME TID NUMBER CONTEXT    a softirq; CONTEXT: TB_CONTEXT_*
  *   enter CPU TIME TID NUMBER [ARGUMENT], exit CPU TIME TID NUMBER RESULT   a system call
@@ -42,7 +43,7 @@ enum { EV_WAKEUP_NEW = 78, EV_WAKEUP = 80, EV_WAKING = 82, EV_EXIT = 84, EV_IRQ 
        EV_ISSUE = 98, EV_REQUEUE = 100,
        EV_MERGE = 102, EV_ENTER = 104, EV_LEAVE = 106, EV_TIMER = 108, EV_TIMER_EXIT = 110,
        EV_HRTIMER = 112, EV_HRTIMER_EXIT = 114, EV_TASKLET = 116, EV_TASKLET_EXIT = 118,
-       EV_RAISE = 120 };
+       EV_RAISE = 120, EV_MIGRATE = 122 };
 
 #define NAME 13			/* bytes of a name: 32 bits with a letter */
 #define TEXT 256
@@ -60,6 +61,10 @@ struct irq {
 struct wake {
 	char comm[16];
 	int32_t pid, prio, cpu;
+};
+
+struct migration {
+	int32_t pid, from, to;
 };
 
 struct enter {
@@ -140,6 +145,13 @@ static void describe(void)
 		{ "rwbs", "char[8]", 16, 8, 8, TB_FIELD_STRING, 0, 0 },
 	};
 
+	static const struct fx_field migrate[] = {
+		{ "pid", "pid_t", 0, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "orig_cpu", "int", 4, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+		{ "dest_cpu", "int", 8, 4, 0, TB_FIELD_SIGNED, 0, 0 },
+	};
+
+	fx_describe(&fx, EV_MIGRATE, 0, "sched", "sched_migrate_task", migrate, 3);
 	if (arguments) {
 		describe_calls();
 		describe_timers();
@@ -247,6 +259,15 @@ static void wake(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int eve
 	}
 	name_of((uint32_t)more[0], wake.comm);
 	put_in(cpu, time, tid, (unsigned int)more[2], event, &wake, sizeof(wake));
+}
+
+static void migrate(unsigned int cpu, uint64_t time, uint32_t tid, const uint64_t *more)
+{
+	const struct migration migration = {
+		.pid = (int32_t)more[0], .from = (int32_t)more[1], .to = (int32_t)more[2],
+	};
+
+	put(cpu, time, tid, EV_MIGRATE, &migration, sizeof(migration));
 }
 
 static void interrupt(unsigned int cpu, uint64_t time, uint32_t tid, unsigned int event,
@@ -381,8 +402,10 @@ static void select_names(uint64_t time, const char *names)
 {
 	unsigned int ids[64], count = 0, i;
 
-	if (strstr(names, "switch"))
+	if (strstr(names, "switch")) {
 		ids[count++] = FX_SWITCH;
+		ids[count++] = EV_MIGRATE;
+	}
 	if (strstr(names, "wake")) {
 		ids[count++] = EV_WAKING;
 		ids[count++] = EV_WAKEUP;
@@ -431,6 +454,8 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 		wake(cpu, time, tid, EV_WAKING, more);
 	else if (!strcmp(order, "wakeup"))
 		wake(cpu, time, tid, EV_WAKEUP, more);
+	else if (!strcmp(order, "migrate"))
+		migrate(cpu, time, tid, more);
 	else if (!strcmp(order, "irq"))
 		interrupt(cpu, time, tid, EV_IRQ, more);
 	else if (!strcmp(order, "irqend"))

@@ -39,6 +39,9 @@ class Truth:
         self.quotas = {tid: quota_of(thread.cgroup) for tid, thread in history.threads.items()}
         self.runs, self.on_cpu, self.offs, self.calls, self.irqs = (
             collections.defaultdict(list) for _ in range(5))
+        self.moves = collections.defaultdict(list)
+        for tid, event in history.moves:
+            self.moves[tid].append((event.time, event.args[1]))
         with_events = {event.cpu for event in history.events}
         for cpu, tid, begin, end in history.runs:
             # the first events of a CPU tell what ran before
@@ -168,6 +171,11 @@ class Truth:
 
     def instead(self, tid, cpu, time, begin, end):
         """What was on the CPU while the thread waited for it, from @begin to @end."""
+        for moved, left in self.moves[tid]:
+            if begin <= moved <= time:
+                begin = moved
+            elif time < moved < end:
+                cpu, end = left, moved
         if cpu is None:
             return ("unknown",)
         run = self.at(self.on_cpu[cpu], time)
