@@ -39,7 +39,7 @@
  * @generation: value of known.generation that @it.share_ns is valid for
  * @queued_on: the CPU for which it has waited since @queued_at, or NO_CPU; @queue_next,
  *	@queue_prev: other tasks in that queue
- * @needed: for ended.c
+ * @needed: for ended.c; @moved: it came to its queue from that of another CPU
  */
 struct task {
 	struct analysis_task it;
@@ -51,7 +51,7 @@ struct task {
 	uint64_t queued_at;
 	struct task *queue_next, *queue_prev;
 	uint32_t generation;
-	bool     needed;
+	bool     needed, moved;
 };
 
 /* A run on a CPU: of @handler (interrupt or softirq), else of @task, else idle */
@@ -242,10 +242,11 @@ void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
 
 /* queue.c */
-/* Since when @task waits for @cpu, ns; UINT64_MAX: it does not, as far as is known */
+/* Since when @task waits for @cpu, ns; 0: since its wait began; UINT64_MAX: it does not, as far as is
+ * known */
 static inline uint64_t queued_since(const struct task *task, uint32_t cpu)
 {
-	return task->queued_on == cpu ? task->queued_at : UINT64_MAX;
+	return task->queued_on != cpu ? UINT64_MAX : task->moved ? task->queued_at : 0;
 }
 
 int queue_take(struct analysis *a, const struct tb_view *view, const struct plan *plan);

@@ -29,6 +29,7 @@ static void enqueue(struct analysis *a, struct task *task, uint32_t on, uint64_t
 	cpu->queue_changed_at = ns;
 	task->queued_on = on;
 	task->queued_at = ns;
+	task->moved = false;
 	task->queue_prev = NULL;
 	task->queue_next = cpu->queue;
 	if (cpu->queue)
@@ -128,6 +129,7 @@ int queue_take(struct analysis *a, const struct tb_view *view, const struct plan
 			return 0;
 		dequeue(a, task, view->ns, true);
 		enqueue(a, task, (uint32_t)cpu, view->ns);
+		task->moved = true;
 	} else if (task->queued_on == NO_CPU && !is_running(a, (uint32_t)cpu, (uint32_t)tid)) {
 		enqueue(a, task, (uint32_t)cpu, view->ns);
 	}
