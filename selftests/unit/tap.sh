@@ -57,16 +57,21 @@ has()
 
 add_up()
 {
-	good=0
+	good=0 added=0
 	for trace; do
 		"$TRACEBUF" verify --analysis "$trace" >said 2>&1
-		grep -q 'analyses: .* 0 invariants violated' said && continue
+		died=$(($? > 1))
+		if grep -q 'analyses: .* 0 invariants violated' said; then
+			added=$((added + 1))
+			continue
+		fi
 		grep -q 'analyses: none, because the trace has no sched_switch' said && continue
 		# no file, or a file without a recording
-		grep -q 'analyses:\|Sanitizer' said || continue
+		[ $died = 0 ] && ! grep -q 'analyses:\|Sanitizer' said && continue
 		echo "# $trace:"
 		sed 's/^/# /' said
 		good=1
 	done
-	result $good "conclusions add up"
+	[ $good = 0 ] && [ $added -gt 5 ]
+	result $? "conclusions add up"
 }

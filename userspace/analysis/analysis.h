@@ -218,14 +218,15 @@ struct analysis_handler;
  * struct analysis_cause - what caused a part of the waits of a task
  * @handler: the interrupt or softirq; NULL: any
  * @comm: name of the thread when it was the cause last
- * @tid: the thread; 0: there were several of this name
+ * @tid, @index: of the thread; @tid 0: there were several of this name; @index UINT32_MAX: it is
+ *	not known
  * @ns: time; up to @doubt of it may belong to causes for which there was no room.  0: unused
  */
 struct analysis_cause {
 	enum analysis_cause_kind kind;
 	const struct analysis_handler *handler;
 	char     comm[TB_COMM_LEN + 4];
-	uint32_t tid;
+	uint32_t tid, index;
 	uint64_t ns, doubt;
 };
 
@@ -374,6 +375,7 @@ enum analysis_context {
  *	softirq if @handler is set, else a task without what interrupted it; both NULL: it was idle
  * @others_ns: time of others, for which @instead has no room
  * @unknown_ns: the rest
+ * @moved_at: when @task was moved to the queue of @cpu from that of another CPU; 0: it was not
  * @quota: while it was idle, @task's cgroup seems to have used up its CPU quota
  */
 struct analysis_wait {
@@ -392,7 +394,7 @@ struct analysis_wait {
 		const struct analysis_handler *handler;
 		uint64_t ns;
 	} instead[ANALYSIS_INSTEAD];
-	uint64_t others_ns, unknown_ns;
+	uint64_t others_ns, unknown_ns, moved_at;
 	bool     quota;
 };
 

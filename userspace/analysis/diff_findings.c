@@ -239,7 +239,7 @@ static const struct analysis_wait *worst_wait(struct analysis *a, const char *na
 static void instead_text(const struct analysis_wait *wait, char *text, size_t size)
 {
 	*text = 0;
-	if (!wait || !wait->nr_instead || wait->instead[0].ns < wait->unknown_ns)
+	if (!wait || wait->moved_at || !wait->nr_instead || wait->instead[0].ns < wait->unknown_ns)
 		return;
 	if (wait->instead[0].handler)
 		snprintf(text, size, "; meanwhile %s had CPU %u", wait->instead[0].handler->name,
@@ -312,7 +312,7 @@ static void find_wait(struct diff *diff, const struct limit *limit, const struct
 	TEXT(finding->text,
 	     "Waits of %s for a CPU: the longest %s -> %s%s%s. All its waits take %s.", item->name,
 	     time_text(a, before), time_text(b, after), instead,
-	     *instead && a > b ? ", in A" : "", effect_text(change, b > a, effect));
+	     *instead && a > b ? ", in A" : "", effect_text(change, change > 0, effect));
 	if (wait)
 		command_wait(diff, finding, wait, b > a);
 	else

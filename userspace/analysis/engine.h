@@ -244,8 +244,12 @@ void waits_worst(struct analysis *a, enum analysis_worst kind, const struct anal
 /* queue.c */
 /* Since when @task waits for @cpu, ns; 0: since its wait began; UINT64_MAX: it does not, as far as is
  * known */
-static inline uint64_t queued_since(const struct task *task, uint32_t cpu)
+static inline uint64_t queued_since(const struct analysis *a, const struct task *task,
+				    uint32_t cpu)
 {
+	/* without sched_wakeup, tasks that were woken are in no queue */
+	if (task->queued_on == NO_CPU && !analysis_has(a, ANALYSIS_WAKEUP))
+		return 0;
 	return task->queued_on != cpu ? UINT64_MAX : task->moved ? task->queued_at : 0;
 }
 

@@ -235,7 +235,8 @@ static const char *cause_name(const struct findings *findings, const struct anal
 	const struct analysis_task *task = analysis_task_of(findings->m->a, cause->tid);
 
 	if (cause->kind == ANALYSIS_BY_THREAD && cause->tid)
-		snprintf(text, 64, "%s-%u", task ? task->comm : cause->comm, cause->tid);
+		snprintf(text, 64, "%s-%u", task && task->index == cause->index ? task->comm :
+			 cause->comm, cause->tid);
 	else if (cause->kind == ANALYSIS_BY_THREAD)
 		snprintf(text, 64, "threads named %s", cause->comm);
 	else if (cause->handler)
@@ -369,7 +370,13 @@ static const char *instead_text(const struct analysis_wait *wait, char text[160]
 	const struct analysis_task *task = wait->nr_instead ? wait->instead[0].task : NULL;
 	uint64_t span = wait->end - wait->begin;
 	double share;
+	char time[32];
 
+	if (wait->moved_at) {
+		snprintf(text, 160, "it was in the queue of another CPU for %s, and then of CPU %u",
+			 time_text(wait->moved_at - wait->begin, time), wait->cpu);
+		return text;
+	}
 	if (!wait->nr_instead || wait->instead[0].ns < wait->unknown_ns) {
 		snprintf(text, 160, "what its CPU did %s is unknown",
 			 wait->nr_instead ? "for most of that time" : "meanwhile");

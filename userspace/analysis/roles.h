@@ -19,8 +19,8 @@ enum role {
 
 /* Indexes of struct plan.fields, by role; the first field of each role is always there */
 enum { SWITCH_PREV, SWITCH_NEXT, SWITCH_STATE, SWITCH_PRIO };
-enum { WAKE_PID, WAKE_CPU, WAKE_FROM };
-enum { MIGRATE_PID, MIGRATE_CPU };
+enum { WAKE_PID, WAKE_CPU };
+enum { MIGRATE_PID, MIGRATE_CPU, MIGRATE_FROM };
 enum { IRQ_NUMBER, IRQ_RESULT };
 enum { SYSCALL_NUMBER, SYSCALL_RESULT };
 enum { FUNCTION_OBJECT, FUNCTION_ADDRESS };

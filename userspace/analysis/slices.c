@@ -340,10 +340,6 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 }
 
 /*
- * A thread leaves the CPU.  A waking before counts if no wakeup has followed: the thread was about
- * to sleep.  After a wakeup it did not go to sleep at all.
- */
-/*
  * Find the chosen threads.  An event is recorded if it happens in one; those of "sched" also if
  * they name one.  Idle CPUs are chosen if all but some threads are; else the thread before or after
  * an idle CPU is chosen.
@@ -378,6 +374,10 @@ bool slices_sees(const struct slices *slices, uint32_t tid)
 	return !slices->of_threads || (tid ? thread && thread->chosen : slices->idle_chosen);
 }
 
+/*
+ * A thread leaves the CPU.  A waking before counts if no wakeup has followed: the thread was about
+ * to sleep.  After a wakeup it did not go to sleep at all.
+ */
 static int take_out(struct slices *slices, const struct plan *plan,
 		    const struct tb_view *view, struct cpu *cpu, uint64_t ns)
 {

@@ -308,7 +308,7 @@ int tasks_switch(struct analysis *a, const struct tb_view *view, const struct pl
 	if (a->error)
 		return a->error;
 	if (next)
-		queued = queued_since(next, view->cpu);
+		queued = queued_since(a, next, view->cpu);
 	queue_switch(a, prev, next, has_state && !(state & STATE_RUNNABLE_MASK), view->cpu,
 		     view->ns);
 	if (prev)

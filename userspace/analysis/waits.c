@@ -187,12 +187,13 @@ static uint64_t first_after(const struct cpu_state *cpu, uint64_t begin)
 /*
  * The history of a CPU is in the order of ends, so an interrupt comes before what it interrupted.
  * @open has runs that are not known to be contained in another one.  A run contains the open ones
- * that begin no earlier: their time is not its own.  @idle: out: the longest time that the CPU was
- * idle, ns.
+ * that begin no earlier: their time is not its own.  Return: how long the CPU was idle for at least
+ * QUOTA_NS at a time, ns.
  */
-static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait, uint64_t *idle)
+static uint64_t find_instead(const struct cpu_state *cpu, struct analysis_wait *wait)
 {
-	uint64_t i, own;
+	uint64_t i, own, long_idle = 0;
+	bool idle;
 	const struct run_interval *open[ANALYSIS_HISTORY], *past;
 	struct shares shares = { .count = 0 };
 	size_t nr_open = 0;
@@ -201,17 +202,18 @@ static void find_instead(const struct cpu_state *cpu, struct analysis_wait *wait
 	for (i = first_after(cpu, wait->begin); i < cpu->past; i++) {
 		past = &cpu->history[i % ANALYSIS_HISTORY];
 		own = overlap(past, wait);
-		if (!past->task && !past->handler && own > *idle)
-			*idle = own;
+		idle = !past->task && !past->handler && own >= QUOTA_NS;
 		while (nr_open && open[nr_open - 1]->begin >= past->begin)
 			own -= least(own, overlap(open[--nr_open], wait));
 		open[nr_open++] = past;
 		if (!own)
 			continue;
 		add_share(&shares, past, own);
+		long_idle += idle ? own : 0;
 		wait->unknown_ns -= least(wait->unknown_ns, own);
 	}
 	move_longest(wait, &shares);
+	return long_idle;
 }
 
 /* ---- causes ---- */
@@ -221,7 +223,8 @@ static bool is_same(const struct analysis_cause *a, const struct analysis_cause 
 {
 	if (a->kind != b->kind || a->handler != b->handler)
 		return false;
-	return a->kind != ANALYSIS_BY_THREAD || (a->tid && a->tid == b->tid) ||
+	return a->kind != ANALYSIS_BY_THREAD ||
+	       (a->tid && a->tid == b->tid && a->index == b->index) ||
 	       (b->comm[0] && b->comm[0] != '<' && !strcmp(a->comm, b->comm));
 }
 
@@ -240,6 +243,7 @@ static void add_cause(struct analysis_cause *list, const struct analysis_cause *
 		if (cause->ns && is_same(cause, new)) {
 			if (cause->tid != new->tid)
 				cause->tid = 0;
+			cause->index = new->index;
 			memcpy(cause->comm, new->comm, sizeof(cause->comm));
 			cause->ns += new->ns;
 			return;
@@ -265,19 +269,17 @@ static bool wants_causes(struct analysis *a, uint64_t waited, struct analysis_ca
 	return *list;
 }
 
-/* True if a cgroup's quota explains that a CPU was @idle ns while @task waited.  "why" guesses so,
- * too */
-static bool lacks_quota(const struct analysis *a, const struct task *task, uint64_t idle)
+/* True if a cgroup's quota explains that a CPU is idle while @task waits.  "why" guesses so, too */
+static bool has_quota(const struct analysis *a, const struct task *task)
 {
-	return idle >= QUOTA_NS && task->it.cgroup &&
-	       tb_trace_string(a->trace, TB_STRING_QUOTA, task->it.cgroup);
+	return task->it.cgroup && tb_trace_string(a->trace, TB_STRING_QUOTA, task->it.cgroup);
 }
 
 void waits_for_cpu(struct analysis *a, struct task *task, const struct analysis_wait *wait,
 		   uint64_t since)
 {
 	struct analysis_wait there = { .begin = wait->begin, .end = wait->end, .cpu = wait->cpu };
-	uint64_t idle = 0;
+	struct analysis_cause quota = { .kind = ANALYSIS_BY_QUOTA };
 	unsigned int i;
 
 	if (there.begin < since)
@@ -285,10 +287,14 @@ void waits_for_cpu(struct analysis *a, struct task *task, const struct analysis_
 	if (there.begin >= there.end ||
 	    !wants_causes(a, analysis_waited(&task->it), &task->it.instead))
 		return;
-	find_instead(a->cpus[wait->cpu], &there, &idle);
+	quota.ns = find_instead(a->cpus[wait->cpu], &there);
+	if (!has_quota(a, task))
+		quota.ns = 0;
+	if (quota.ns)
+		add_cause(task->it.instead, &quota);
 	for (i = 0; i < there.nr_instead; i++) {
 		struct analysis_cause cause = {
-			.kind = lacks_quota(a, task, idle) ? ANALYSIS_BY_QUOTA : ANALYSIS_BY_IDLE,
+			.kind = ANALYSIS_BY_IDLE,
 			.handler = there.instead[i].handler, .ns = there.instead[i].ns,
 		};
 
@@ -298,9 +304,13 @@ void waits_for_cpu(struct analysis *a, struct task *task, const struct analysis_
 		} else if (there.instead[i].task) {
 			cause.kind = ANALYSIS_BY_THREAD;
 			cause.tid = there.instead[i].task->tid;
+			cause.index = there.instead[i].task->index;
 			memcpy(cause.comm, there.instead[i].task->comm, sizeof(cause.comm));
+		} else {
+			cause.ns -= quota.ns;
 		}
-		add_cause(task->it.instead, &cause);
+		if (cause.ns)
+			add_cause(task->it.instead, &cause);
 	}
 }
 
@@ -308,6 +318,7 @@ void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64
 		    uint64_t waited, struct analysis_cause **list)
 {
 	struct analysis_cause cause = { .kind = ANALYSIS_BY_THREAD, .ns = ns };
+	const struct analysis_task *waker;
 
 	if (!ns || !wait->woken || (!wait->waker && wait->context == ANALYSIS_FROM_TASK) ||
 	    !wants_causes(a, waited, list))
@@ -317,7 +328,9 @@ void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64
 	} else if (wait->context != ANALYSIS_FROM_TASK) {
 		cause.kind = ANALYSIS_BY_IRQ;
 	} else {
+		waker = analysis_task_of(a, wait->waker);
 		cause.tid = wait->waker;
+		cause.index = waker ? waker->index : UINT32_MAX;
 		memcpy(cause.comm, wait->comm, sizeof(cause.comm));
 	}
 	add_cause(*list, &cause);
@@ -351,7 +364,6 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	struct analysis_wait wait = {
 		.begin = slice->begin, .end = slice->end, .cpu = slice->cpu,
 	};
-	uint64_t idle = 0;
 
 	a->woken = *slice;
 	if (!task || !cpu || !analysis_wants(a, slice->cpu, slice->tid))
@@ -365,12 +377,13 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	stat_add(&task->it.wait, length_of(&wait));
 	stat_add(&a->latency_stat, length_of(&wait));
 	histogram_add(&a->latency, length_of(&wait));
-	waits_for_cpu(a, task, &wait, queued_since(task, slice->cpu));
+	if (task->moved && task->queued_on == wait.cpu && task->queued_at > wait.begin)
+		wait.moved_at = task->queued_at;
+	waits_for_cpu(a, task, &wait, queued_since(a, task, slice->cpu));
 	if (!is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
 		return;
 	waits_note_waker(&wait, slice);
-	find_instead(cpu, &wait, &idle);
-	wait.quota = lacks_quota(a, task, idle);
+	wait.quota = find_instead(cpu, &wait) && has_quota(a, task);
 	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }
 

@@ -3,7 +3,7 @@
  * Where the time of a thread went, and why; see why.h.
  *
  * divide() divides the stretches of one thread in an interval.  A stretch in which the thread was
- * runnable is divided by what was on the CPU on which it ran next.  A stretch in which it was
+ * runnable is divided by what was on the CPU in whose queue it was.  A stretch in which it was
  * blocked is an interval of the thread that woke it, and is divided in the same way, because that
  * thread may have been blocked, too.  Intervals only get shorter, and threads that wait for each
  * other in a circle do not wake each other, so the recursion ends.
@@ -206,8 +206,11 @@ static int divide_waits(struct why *why, uint32_t parent, const struct why_line 
 	const struct why_list *list = &line->queues;
 	const struct why_run *queue = list->at;
 	uint64_t since = why_off_wake(off), until;
-	size_t i = why_first(list, sizeof(*queue), since);
+	size_t i = why_first(list, sizeof(*queue), from);
 	int result = 0;
+
+	if (i)
+		since = later(since, queue[i - 1].end);
 
 	for (; !result && from < to && i < list->count && queue[i].end < off->end; i++) {
 		until = queue[i].end;

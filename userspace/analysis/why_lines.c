@@ -612,7 +612,7 @@ static int take_move(struct why_line *line, const struct plan *plan, const struc
 	bool has_cpu;
 	int64_t cpu;
 
-	cpu = plan_number(view, plan->fields[WAKE_FROM], &has_cpu);
+	cpu = plan_number(view, plan->fields[MIGRATE_FROM], &has_cpu);
 	if (!has_cpu || cpu < 0 || cpu >= CPUS_MAX || line->waking)
 		return 0;
 	queue = list_add(&line->queues, sizeof(*queue));
@@ -650,7 +650,11 @@ static int take_running(struct reader *reader, const struct slice *run)
 	struct why_cpu *cpu = run ? cpu_of(reader, run->cpu) : NULL;
 	struct why_line *line;
 
-	if (!run || !run->tid || (cpu && cpu->running == run->tid))
+	if (!run || (cpu && cpu->running == run->tid))
+		return 0;
+	if (cpu && !run->tid)
+		cpu->running = 0;
+	if (!run->tid)
 		return 0;
 	line = cpu ? line_at(reader, run->tid, run->begin) : NULL;
 	if (!line)

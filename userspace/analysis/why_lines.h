@@ -84,8 +84,7 @@ struct why_list {
  * @ended: when it left a CPU for the last time, ns; UINT64_MAX: not known
  * @names: struct why_name.  A name that the thread has inherited, and changed, is not in it: exec
  *	changes the name of a child
- * @queues: struct why_run: until when the thread was in the queue of which CPU, if it was moved
- *	then
+ * @queues: struct why_run: at @end the thread was moved from the queue of CPU @other; @begin is 0
  * @waking: the thread is being woken, and in no queue yet
  * @inherited: the only name is such a name
  * @quota: a cgroup with the CPU quota of its cgroup, if that was used up at some time; 0: none

@@ -172,9 +172,6 @@ static bool wants_format(const struct query_scan *scan,
 		return false;
 	if (scan->requests)
 		return requests_wants(format);
-	/* each event of a thread shows that it was chosen */
-	if (is_of_threads(scan->table->query->trace))
-		return true;
 	return slices_wants(scan->slices, format, scan->range->kinds);
 }
 
@@ -190,6 +187,8 @@ static int choose(struct query_scan *scan)
 	const struct query_range *range = scan->range;
 	struct query *query = scan->table->query;
 	unsigned int count = tb_trace_formats(query->trace), i;
+	/* each event of a thread shows that it was chosen */
+	bool all = scan->slices && is_of_threads(query->trace);
 	struct tb_choice choice = { .flags = TB_CHOICE_NO_USER };
 	unsigned char *formats = calloc(count + 1, 1);
 	const struct selection *selection = query->selection;
@@ -200,7 +199,8 @@ static int choose(struct query_scan *scan)
 	if (!formats)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		formats[i] = wants_format(scan, tb_trace_format_at(query->trace, i));
+		formats[i] = (all && (!selection->wanted || selection->wanted[i])) ||
+			     wants_format(scan, tb_trace_format_at(query->trace, i));
 	choice.formats = formats;
 	if (!range->marks && !scan->files)
 		choice.flags |= TB_CHOICE_NO_CONTROL;
