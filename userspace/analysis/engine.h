@@ -242,8 +242,7 @@ void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
 
 /* queue.c */
-/* Since when @task waits for @cpu, ns; 0: since its wait began; UINT64_MAX: it does not, as far as is
- * known */
+/* Since when @task waits for @cpu, ns.  0: since its wait began; UINT64_MAX: it is not known to */
 static inline uint64_t queued_since(const struct analysis *a, const struct task *task,
 				    uint32_t cpu)
 {
