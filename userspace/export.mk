@@ -20,9 +20,10 @@ FORMATS_TRACES := $(if $(PERFETTO_OBJ),$(OUT)/test_export)
 tests: $(FORMATS_TRACES) $(addprefix $(OUT)/,report_trace history_trace top_trace page_trace)
 
 .PHONY: test-formats test-query test-top
-test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
+test-formats: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace $(OUT)/history_trace
 	@echo '# test_export_formats.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
+		HISTORY_TRACE=$(OUT)/history_trace \
 		sh $(ROOT)/selftests/unit/export/test_export_formats.sh
 
 # What reports say, over the same traces and some of their own

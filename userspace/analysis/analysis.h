@@ -49,7 +49,7 @@ struct analysis;
  * @ended: of the tasks that have ended keep at least this many with the most time on CPUs, this
  *	many with the longest waits for a CPU, and this many that were blocked for longest;
  *	analysis_rest() has the sums of the others.  0: keep all
- * @cpu: returns true for a CPU of which what ends there counts; NULL: all CPUs count
+ * @cpu: returns true if what ends on this CPU counts; NULL: all CPUs count
  * @thread: returns true for a thread that counts, as the cursor knows it; NULL: all threads count
  * @context: the first argument of @cpu and @thread
  * @events: the caller leaves out some events, as if they had not been recorded
@@ -217,7 +217,7 @@ struct analysis_handler;
 /**
  * struct analysis_cause - what caused a part of the waits of a task
  * @handler: the interrupt or softirq; NULL: any
- * @comm: name of the thread when it was the cause last
+ * @comm: the name that the thread had in the last of these waits
  * @tid, @index: of the thread; @tid 0: there were several of this name; @index UINT32_MAX: it is
  *	not known
  * @ns: time; up to @doubt of it may belong to causes for which there was no room.  0: unused

@@ -212,7 +212,7 @@ static const char *times_text(uint64_t a, uint64_t b, char text[48])
 	return text;
 }
 
-/* What a change counts: "3.2 ms more of each second"; @longer: each case takes longer */
+/* The effect of a change: "3.2 ms more of each second"; @longer: each case takes longer */
 static const char *effect_text(int64_t change, bool longer, char text[96])
 {
 	char time[32];

@@ -236,13 +236,15 @@ void waits_note_waker(struct analysis_wait *wait, const struct slice *wakeup);
 /* @task waited for a CPU: find what ran there from @since on, when it came to the CPU's queue */
 void waits_for_cpu(struct analysis *a, struct task *task, const struct analysis_wait *wait,
 		   uint64_t since);
-/* Add who ended @wait after @ns to @list, of a task with @waited ns of such waits altogether */
+/* Add to @list the cause that ended @wait after @ns; the task has @waited ns of such waits
+ * altogether */
 void waits_ended_by(struct analysis *a, const struct analysis_wait *wait, uint64_t ns,
 		    uint64_t waited, struct analysis_cause **list);
 void waits_worst(struct analysis *a, enum analysis_worst kind, const struct analysis_wait *wait);
 
 /* queue.c */
-/* Since when @task waits for @cpu, ns.  0: since its wait began; UINT64_MAX: it is not known to */
+/* Return the time, ns, since which @task waits for @cpu.  0: since its wait began; UINT64_MAX: it
+ * does not wait for this CPU, or that is not known */
 static inline uint64_t queued_since(const struct analysis *a, const struct task *task,
 				    uint32_t cpu)
 {

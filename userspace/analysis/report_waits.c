@@ -74,7 +74,8 @@ static void section_latency(struct report_builder *m)
 	if (!needs_wakeups(m))
 		return;
 	remark(m, analysis_has(m->a, ANALYSIS_WAKING) ?
-	       "From sched_waking on, where there is one, but not before the task left its CPU; a task that was woken before it slept does not count." :
+	       "From sched_waking on, where there is one, but not before the task left its CPU; "
+	       "a task that was woken before it slept does not count." :
 	       "There is no sched_waking in this trace: from sched_wakeup on, which may come later.");
 	remark_uncertain(m, stat, "wake-ups");
 	if (!stat->count && !stat->uncertain)

@@ -138,8 +138,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
  */
 int slices_begin(struct slices *slices, uint64_t ticks);
 
-/* False if thread @tid (0: the idle thread of any CPU) may have run, or other threads in its place,
- * without an event: by the events so far it is none of the chosen threads of the recording */
+/* Return false if thread @tid may have run without an event, because by the events so far it is
+ * none of the recording's chosen threads.  @tid 0: the idle threads */
 bool slices_sees(const struct slices *slices, uint32_t tid);
 /* True if threads that are not recorded may run while a CPU looks idle, by the events so far */
 static inline bool slices_hides_threads(const struct slices *slices)

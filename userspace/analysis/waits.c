@@ -257,7 +257,7 @@ static void add_cause(struct analysis_cause *list, const struct analysis_cause *
 	least->doubt = doubt;
 }
 
-/* True if the @waited ns of a task are enough to look for causes; makes room in @list */
+/* Return true, and make room in @list, if a task has waited @waited ns, and that is not short */
 static bool wants_causes(struct analysis *a, uint64_t waited, struct analysis_cause **list)
 {
 	if (waited < WAITS_SHORT)

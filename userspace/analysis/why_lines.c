@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "files.h"
@@ -15,6 +14,7 @@
 #include "functions.h"
 #include "slices.h"
 #include "spans.h"
+#include "why_irqs.h"
 #include "why_lines.h"
 #include "lib/array.h"
 #include "lib/bisect.h"
@@ -22,8 +22,6 @@
 #define CPUS_MAX SLICES_CPUS_MAX
 #define LATE_MAX 4096		/* add_late_run() inserts before at most this many runs */
 
-/* Names of interrupts and functions; a machine has some hundred */
-#define NAMES_MAX 4096
 #define QUOTAS_MAX 4096		/* different quotas of cgroups */
 
 /* Beginnings of open slices of a program's writer, by depth; UINT64_MAX: not known */
@@ -50,7 +48,7 @@ struct reader {
 
 /* ---- lists ---- */
 
-static void *list_add(struct why_list *list, size_t size)
+void *why_list_add(struct why_list *list, size_t size)
 {
 	if (tb_array_grow(&list->at, &list->room, list->count, size))
 		return NULL;
@@ -95,7 +93,7 @@ static int add_name(struct why_line *line, const char *comm, uint64_t ns)
 	if (line->names.count && ns < names[line->names.count - 1].from)
 		ns = names[line->names.count - 1].from;
 	ns = line->names.count ? ns : 0;
-	name = list_add(&line->names, sizeof(*name));
+	name = why_list_add(&line->names, sizeof(*name));
 	if (!name)
 		return -ENOMEM;
 	*name = (struct why_name){ .from = ns };
@@ -115,7 +113,7 @@ static uint32_t quota_of(struct reader *reader, uint32_t cgroup)
 		if (known[i] == cgroup || !strcmp(text, tb_trace_string(reader->trace,
 									TB_STRING_QUOTA, known[i])))
 			return known[i];
-	known = text && i < QUOTAS_MAX ? list_add(quotas, sizeof(*known)) : NULL;
+	known = text && i < QUOTAS_MAX ? why_list_add(quotas, sizeof(*known)) : NULL;
 	if (known)
 		*known = cgroup;
 	return known ? cgroup : 0;
@@ -241,7 +239,7 @@ static int add_late_run(struct why_list *list, const struct slice *slice, uint32
 	end = slice->end < run->begin ? slice->end : run->begin;
 	if (slice->begin >= end)
 		return 0;
-	if (!list_add(list, sizeof(*run)))
+	if (!why_list_add(list, sizeof(*run)))
 		return -ENOMEM;
 	run = (struct why_run *)list->at + at;
 	memmove(run + 1, run, (list->count - 1 - at) * sizeof(*run));
@@ -260,7 +258,7 @@ static int add_run(struct why_list *list, const struct slice *slice, uint32_t ot
 		begin = slice->begin;
 	if (begin >= slice->end)
 		return 0;
-	run = list_add(list, sizeof(*run));
+	run = why_list_add(list, sizeof(*run));
 	if (!run)
 		return -ENOMEM;
 	*run = (struct why_run){ begin, slice->end, other };
@@ -300,7 +298,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		begin = slice->begin;
 	if (begin >= slice->end)
 		return 0;
-	off = list_add(&line->offs, sizeof(*off));
+	off = why_list_add(&line->offs, sizeof(*off));
 	if (!off)
 		return -ENOMEM;
 	*off = (struct why_off){
@@ -341,7 +339,7 @@ static int take_call(struct reader *reader, const struct slice *slice)
 		begin = slice->begin;
 	if (begin >= slice->end)
 		return 0;
-	call = list_add(&line->calls, sizeof(*call));
+	call = why_list_add(&line->calls, sizeof(*call));
 	if (!call)
 		return -ENOMEM;
 	*call = (struct why_call){
@@ -353,141 +351,29 @@ static int take_call(struct reader *reader, const struct slice *slice)
 	return 0;
 }
 
-/* ---- interrupts ---- */
-
-/* Number of the interrupt's name, NAMES_MAX if there are too many names; or -ENOMEM */
-static int64_t name_of(struct why_lines *lines, const struct slice *slice)
-{
-	struct why_irq_name *grown;
-	size_t i;
-
-	for (i = 0; i < lines->nr_irqs; i++)
-		if (lines->irqs[i].number == slice->number &&
-		    strlen(lines->irqs[i].name) == slice->name_length &&
-		    !memcmp(lines->irqs[i].name, slice->name ? slice->name : "",
-			    slice->name_length))
-			return (int64_t)i;
-	if (i == NAMES_MAX)
-		return NAMES_MAX;
-	grown = realloc(lines->irqs, (lines->nr_irqs + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	lines->irqs = grown;
-	grown[i].number = slice->number;
-	grown[i].name = strndup(slice->name ? slice->name : "", slice->name_length);
-	if (!grown[i].name)
-		return -ENOMEM;
-	lines->nr_irqs++;
-	return (int64_t)i;
-}
-
-static int add_part(struct why_list *list, struct why_irq_part part)
-{
-	struct why_irq_part *added;
-
-	if (part.begin >= part.end)
-		return 0;
-	added = list_add(list, sizeof(*added));
-	if (!added)
-		return -ENOMEM;
-	*added = part;
-	return 0;
-}
-
-/* The part of @whole from @begin to @end */
-static struct why_irq_part cut(struct why_irq_part whole, uint64_t begin, uint64_t end)
-{
-	if (begin != whole.begin)
-		whole.sends_ns = 0;
-	whole.begin = begin;
-	whole.end = end;
-	return whole;
-}
-
-/*
- * Interrupts that interrupted this one, and functions that it called, have ended before, so they
- * are last in the list: this one gets the time between them.
- */
-static int add_irq(struct why_cpu *cpu, struct why_irq_part whole)
-{
-	const struct why_irq_part *parts = cpu->irqs.at;
-	struct why_irq_part *inner;
-	size_t first, count, i;
-	uint64_t at = whole.begin;
-	int result = 0;
-
-	for (first = cpu->irqs.count; first && parts[first - 1].begin >= at;)
-		first--;
-	if (first && parts[first - 1].end > at)
-		at = parts[first - 1].end;
-	count = cpu->irqs.count - first;
-	inner = malloc((count + 1) * sizeof(*inner));
-	if (!inner)
-		return -ENOMEM;
-	if (count)
-		memcpy(inner, parts + first, count * sizeof(*inner));
-	cpu->irqs.count = first;
-	for (i = 0; i < count && !result; i++) {
-		result = add_part(&cpu->irqs, cut(whole, at, inner[i].begin));
-		if (!result)
-			result = add_part(&cpu->irqs, inner[i]);
-		at = inner[i].end;
-	}
-	free(inner);
-	return result ? result : add_part(&cpu->irqs, cut(whole, at, whole.end));
-}
-
-static int take_irq(struct reader *reader, const struct slice *slice)
-{
-	enum why_cause cause = slice->doubt ? WHY_UNKNOWN :
-			       slice->kind == SLICE_IRQ ? WHY_IRQ : WHY_SOFTIRQ;
-	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
-	int64_t who = slice->number & 0xff;
-	uint64_t sends = 0;
-
-	if (cause == WHY_IRQ)
-		who = name_of(reader->lines, slice);
-	if (!cpu || (cause == WHY_IRQ && who < 0))
-		return -ENOMEM;
-	if (slice->sends_until > slice->begin)
-		sends = slice->sends_until - slice->begin;
-	/* one without an end in the trace may have lasted until now */
-	return add_irq(cpu, (struct why_irq_part){
-		.begin = slice->begin, .end = slice->doubt ? reader->now : slice->end, .who = who,
-		.cause = cause, .sends_ns = sends < UINT32_MAX ? (uint32_t)sends : UINT32_MAX,
-	});
-}
-
 /* The function at @address had the CPU since @begin: it is a part of the interrupt around it */
 static int take_function(struct reader *reader, const struct slice *around, uint16_t context,
 			 uint64_t begin, uint64_t address)
 {
 	struct slice named = { .number = -1 };
-	struct why_irq_part part = { .begin = begin, .end = reader->now };
 	struct why_cpu *cpu;
-	char text[256];
 	uint64_t offset;
-	int64_t name;
 
 	/* an interrupt without events may have come in between */
 	if (!around || around->begin > begin ||
 	    !(context & TB_CONTEXT_HARDIRQ) != (around->kind == SLICE_SOFTIRQ) ||
 	    tb_trace_symbol(reader->trace, address, &named.name, &named.name_length, &offset))
 		return 0;
-	if (around->kind == SLICE_IRQ) {
-		snprintf(text, sizeof(text), "%.*s: %.*s", (int)around->name_length,
-			 around->name ? around->name : "", (int)named.name_length, named.name);
-		named.number = around->number;
-		named.name = text;
-		named.name_length = strlen(text);
-	}
-	part.cause = around->kind == SLICE_IRQ ? WHY_IRQ : WHY_SOFTIRQ;
 	cpu = cpu_of(reader, around->cpu);
-	name = name_of(reader->lines, &named);
-	if (!cpu || name < 0)
-		return -ENOMEM;
-	part.who = around->kind == SLICE_IRQ ? name : WHY_VECTOR(around->number, name);
-	return add_irq(cpu, part);
+	return cpu ? why_irqs_take_function(reader->lines, cpu, around, &named, begin,
+					    reader->now) : -ENOMEM;
+}
+
+static int take_irq(struct reader *reader, const struct slice *slice)
+{
+	struct why_cpu *cpu = cpu_of(reader, slice->cpu);
+
+	return cpu ? why_irqs_take(reader->lines, cpu, slice, reader->now) : -ENOMEM;
 }
 
 static void take_slice(void *context, const struct slice *slice)
@@ -539,7 +425,7 @@ static int add_slice(struct reader *reader, uint32_t tid, uint64_t begin, uint64
 		if (slice[i].other != line->thread)
 			slice[kept++] = slice[i];
 	list->count = kept;
-	slice = list_add(list, sizeof(*slice));
+	slice = why_list_add(list, sizeof(*slice));
 	if (!slice)
 		return -ENOMEM;
 	*slice = (struct why_run){ begin, end, line->thread };
@@ -615,7 +501,7 @@ static int take_move(struct why_line *line, const struct plan *plan, const struc
 	cpu = plan_number(view, plan->fields[MIGRATE_FROM], &has_cpu);
 	if (!has_cpu || cpu < 0 || cpu >= CPUS_MAX || line->waking)
 		return 0;
-	queue = list_add(&line->queues, sizeof(*queue));
+	queue = why_list_add(&line->queues, sizeof(*queue));
 	if (!queue)
 		return -ENOMEM;
 	*queue = (struct why_run){ .end = ns, .other = (uint32_t)cpu };

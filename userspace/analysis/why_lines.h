@@ -136,6 +136,9 @@ const struct why_line *why_line_of(const struct why_lines *lines, uint32_t threa
 /* The lines from which @why divides the time of threads */
 const struct why_lines *why_lines(const struct why *why);
 
+/* Add an element of @size bytes to @list; NULL: no memory */
+void *why_list_add(struct why_list *list, size_t size);
+
 /* Index of the first element of @list that ends after @ns; elements have @size bytes and begin with
  * begin and end */
 size_t why_first(const struct why_list *list, size_t size, uint64_t ns);

@@ -38,7 +38,7 @@ SHORT = ["test_context", "test_control", "test_copies", "test_events",
          "test_modes", "test_poll", "test_producer", "test_producer_chunks", "test_provider",
          "test_read", "test_rule_ioctl", "test_select", "test_snapshot", "test_system"]
 JUDGED = 6              # recordings of each test that the default run checks
-JUDGED_EVENTS = 10000   # the default run checks exports of each test up to so many events
+JUDGED_EVENTS = 10000   # of each test, the default run checks exports of about as many events
 ADDED_SECONDS = 300     # of processor time that a change may add to the default run
 
 GUEST_SECONDS = 200     # tests shorter than that share a guest

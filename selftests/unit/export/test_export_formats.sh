@@ -6,8 +6,9 @@
 # golden outputs byte by byte and every event with print, choose events, damage traces, and fail
 # writes.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), python3, sqlite3; REPORT_TRACE (report_trace.c) for a
-# trace with losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
+# Needs: TRACEBUF (the tool, with sanitizers), python3, sqlite3; REPORT_TRACE (report_trace.c) and
+# HISTORY_TRACE (history_trace.c) for traces of a few events; TEST_EXPORT (test_export.c) for longer
+# ones, if it could be built.
 
 set -u
 export LC_ALL=C
@@ -18,7 +19,8 @@ golden=$here/../../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
 REPORT_TRACE=${REPORT_TRACE:-report_trace}
-begin python3 sqlite3 "$TRACEBUF" "$REPORT_TRACE"
+HISTORY_TRACE=${HISTORY_TRACE:-history_trace}
+begin python3 sqlite3 "$TRACEBUF" "$REPORT_TRACE" "$HISTORY_TRACE"
 
 # fails MESSAGE ARGUMENT...: export fails with the message, and leaves no file
 fails()
@@ -298,6 +300,23 @@ done
 	grep -q 'cut.csv holds what comes before' said.txt &&
 	[ "$(wc -l <cut.csv)" -lt "$(wc -l <whole.csv)" ] && [ "$(wc -l <cut.csv)" -gt 1 ]
 result $? "a trace that breaks off is exported up to there, and the tool says so"
+
+# ---- all CPUs ----
+
+# 100 ran on the CPU before its first event: that is known if no CPU is left out
+"$HISTORY_TRACE" first.tbuf >/dev/null <<'END'
+cpus 1
+thread 100
+thread 101
+waking 0 1000000 100 101 0 0
+wakeup 0 1000100 100 101 0 0
+switch 0 2000000 100 1 101
+switch 0 3000000 101 1 0
+totals 0 0 4000000
+END
+"$TRACEBUF" export -q --format json -o - first.tbuf >out.json && grep -q '"tid":100' out.json &&
+	"$TRACEBUF" export -q -C 0-63 --format json -o - first.tbuf | cmp - out.json
+result $? "with a list of all CPUs the same is exported as without"
 
 # ---- damaged traces ----
 

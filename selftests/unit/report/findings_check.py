@@ -93,7 +93,7 @@ def time_of(text):
 
 
 def is_called(node, who):
-    """Is the cause of a node what a finding calls @who?"""
+    """Does a finding call the cause of this node @who?"""
     if who.startswith("its CPU was idle"):
         return node["cause"] == ("quota" if "quota" in who else "idle")
     if who.startswith("threads named "):
@@ -108,7 +108,7 @@ def is_called(node, who):
 
 
 def time_in(node, who):
-    """Time of what is called @who, below waits that 'why' divides no further."""
+    """How long the cause @who lasted, among the direct causes of the thread's waits."""
     if is_called(node, who):
         return node["ns"]
     if node["cause"] in ("all", "waits", "blocked", "sleeps", "object", "no work"):

@@ -115,6 +115,42 @@ says '40.000   58.0     40.000        0.010000    t100-100 runs' why -t 103 pull
 	grep -q 't103-103 could run and had no CPU for 40 ms, .*(40 ms at most)\.$' said &&
 	grep -q '103 ran only 40 ms later .*: it was in the queue of another CPU for 40 ms' said
 result $? "a wait for a busy CPU that an idle one ends"
+# There is no sched_wakeup: the wake-up of 103 is over when 103 runs.  CPU 1 takes 103 after that
+history preempted <<'END'
+cpus 2
+thread 100
+thread 103
+switch 0 1000000 0 0 103
+switch 0 2000000 103 1 0
+waking 0 3000000 0 103 0 0
+switch 0 4000000 0 0 103
+switch 0 10000000 103 0 100
+migrate 1 50000000 0 103 0 1
+switch 1 50000100 0 0 103
+switch 1 60000000 103 1 0
+switch 0 70000000 100 1 0
+totals 0 0 71000000
+totals 1 0 71000000
+END
+says '40.000   58.0     40.000        0.010000    t100-100 runs' why -t 103 preempted.tbuf
+result $? "a move after a wake-up of which no sched_wakeup tells"
+# 103 has a quota, and 101 runs for a moment again and again: most idle times are short
+{
+	printf '%s\n' 'cpus 1' 'quota 7 10000000 50000000' 'thread 101' 'thread 103 7' \
+		'switch 0 1000000 0 0 103' 'switch 0 2000000 103 1 0' \
+		'waking 0 10000000 0 103 0 0' 'wakeup 0 10000100 0 103 0 0' \
+		'switch 0 16000000 0 0 101'
+	for ms in 16 17 18 19 20 21 22 23 24 25 26 27 28; do
+		echo "switch 0 ${ms}100000 101 1 0"
+		echo "switch 0 $((ms + 1))000000 0 0 101"
+	done
+	printf '%s\n' 'switch 0 29100000 101 0 103' 'switch 0 40000000 103 1 0' \
+		'totals 0 0 41000000'
+} | history short
+"$TRACEBUF" report --width 1000 --section findings short.tbuf >said &&
+	grep -q 't103-103 could run .* For at least 11.7 ms of that its CPU was idle\.$' said &&
+	says '11.700   ' why -t 103 short.tbuf
+result $? "only long idle times are a quota's"
 # high waits in futex() for low, which holds the lock, and whose CPU mid takes for 80 ms
 history inversion <<'END'
 cpus 1

@@ -53,8 +53,8 @@ numbers()
 		sed -n 's/.*signal_generate:.* errno=\(-\{0,1\}[0-9]*\).* comm="\{0,1\}workload.*/\1/p'
 }
 
-# start_part FILTER CONDITION: one more provider records what FILTER lets through; awk is to select
-# the same numbers by CONDITION.
+# start_part FILTER CONDITION: record what FILTER lets through, with one more provider.  same_as
+# selects the same numbers by CONDITION, in awk.
 start_part()
 {
 	parts=$((parts + 1))

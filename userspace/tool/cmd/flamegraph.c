@@ -199,8 +199,8 @@ static int explain_empty(const struct flame_job *job, struct tb_trace *trace)
 	if (!flame->stackless && selection_found(&flame->selection, trace, job->file))
 		return EXIT_WRONG;
 	if (!flame->stackless)
-		return complain("%s: there are no events to show; 'tracebuf record -e EVENT:stack' records stacks, of programs with ':ustack'",
-				job->file);
+		return complain("%s: there are no events to show; 'tracebuf record -e EVENT:stack' "
+				"records stacks, of programs with ':ustack'", job->file);
 	return complain("%s: none of %llu events has a stack%s: record them with 'tracebuf record -e %s:stack', with those of programs ':stack:ustack'",
 			job->file, (unsigned long long)flame->stackless,
 			flame->no_kernel ? " of a program" : flame->no_user ?
