@@ -12,6 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 # shellcheck source=selftests/vm/lib/ktap.sh
 . "$here/../lib/ktap.sh"
 own_folder
+# each process has its program and its libraries at other addresses
+! in_guest || echo 2 >/proc/sys/kernel/randomize_va_space
 events=syscalls:sys_enter_getppid:ustack
 named=$TRACEBUF_SELFTESTS/named
 
