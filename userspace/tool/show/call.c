@@ -69,7 +69,8 @@ static bool put_path(struct tb_text *text, const struct tb_view *view, unsigned 
 	return true;
 }
 
-static void put_number(struct tb_text *text, enum call_class class, uint64_t value)
+static void put_number(struct tb_text *text, enum call_class class, uint64_t before,
+		       uint64_t value)
 {
 	char name[256];
 
@@ -105,7 +106,7 @@ static void put_number(struct tb_text *text, enum call_class class, uint64_t val
 		tb_text_printf(text, value ? "0x%" PRIx64 : "%" PRIx64, value);
 		break;
 	default:
-		call_value(class, value, name, sizeof(name));
+		call_value(class, before, value, name, sizeof(name));
 		tb_text_printf(text, "%s", name);
 	}
 }
@@ -163,18 +164,16 @@ static void put_args(struct tb_text *text, const struct call *call, const struct
 		/* the kernel ignores the mode unless the flags before it can create a file */
 		if (class == CALL_CREATE && !(before & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 			break;
-		before = value;
 		tb_text_printf(text, i ? ", " : "");
 		if (call)
 			tb_text_printf(text, "%s=", call->args[i].name);
-		if ((class == CALL_PATH || class == CALL_TEXT || class == CALL_ADDRESS) &&
-		    put_path(text, view, texts++))
-			continue;
-		if (class == CALL_POLLED && put_polled(text, files, view))
-			continue;
-		put_number(text, class, value);
+		if (!((class == CALL_PATH || class == CALL_TEXT || class == CALL_ADDRESS) &&
+		      put_path(text, view, texts++)) &&
+		    !(class == CALL_POLLED && put_polled(text, files, view)))
+			put_number(text, class, before, value);
 		if (files && (class == CALL_FD || class == CALL_DFD))
 			put_file(text, files, view, value);
+		before = value;
 	}
 }
 

@@ -19,6 +19,10 @@ enum call_class {
 	CALL_CLOCK, CALL_WHENCE, CALL_FUTEX, CALL_FCNTL, CALL_EPOLL, CALL_ADVICE, CALL_WAIT,
 	CALL_CLONE, CALL_ACCESS, CALL_SHUT, CALL_SIGMASK, CALL_FLOCK, CALL_FAMILY, CALL_SOCKTYPE,
 	CALL_PRCTL, CALL_POLICY, CALL_RESOURCE, CALL_TIMER, CALL_RENAME, CALL_MSG, CALL_AT,
+	CALL_SOCK, CALL_EVENTFD, CALL_CLOSERANGE, CALL_RANDOM, CALL_MEMFD, CALL_REMAP, CALL_MSYNC,
+	CALL_MLOCKALL, CALL_MOUNT, CALL_UMOUNT, CALL_FALLOCATE, CALL_SPLICE, CALL_RWF, CALL_WATCH,
+	CALL_URING, CALL_ARCH, CALL_BARRIER, CALL_ITIMER, CALL_IDTYPE, CALL_FADVICE, CALL_USAGE,
+	CALL_PRIORITY, CALL_BPF, CALL_SECCOMP, CALL_PTRACE, CALL_LEVEL, CALL_SOCKOPT, CALL_IOCTL,
 };
 
 /**
@@ -35,9 +39,10 @@ int call_print(const struct tb_trace *trace, const struct files *files, const st
 /**
  * call_value - write an argument as names
  * @class: CALL_FD or later
+ * @before: the argument before it, which says of CALL_SOCKOPT what @value means
  *
  * Names are those of the architecture that the tool was compiled for.  Return: like snprintf().
  */
-int call_value(enum call_class class, uint64_t value, char *buffer, size_t size);
+int call_value(enum call_class class, uint64_t before, uint64_t value, char *buffer, size_t size);
 
 #endif /* TRACEBUF_SHOW_CALL_H */

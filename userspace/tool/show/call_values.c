@@ -4,22 +4,40 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/close_range.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
+#include <linux/membarrier.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "call.h"
+#if __has_include(<asm/prctl.h>)
+#include <asm/prctl.h>		/* arch_prctl() is a system call of x86 */
+#endif
 
 struct named {
 	const char *name;
@@ -66,6 +84,56 @@ static const struct named at_flags[] = {
 };
 static const struct named rename_flags[] = {
 	N(RENAME_NOREPLACE), N(RENAME_EXCHANGE), N(RENAME_WHITEOUT), {}
+};
+static const struct named sock_flags[] = { N(SOCK_NONBLOCK), N(SOCK_CLOEXEC), {} };
+static const struct named eventfd_flags[] = {
+	N(EFD_SEMAPHORE), N(EFD_NONBLOCK), N(EFD_CLOEXEC), {}
+};
+static const struct named close_range_flags[] = {
+	N(CLOSE_RANGE_UNSHARE), N(CLOSE_RANGE_CLOEXEC), {}
+};
+static const struct named random_flags[] = {
+	N(GRND_NONBLOCK), N(GRND_RANDOM), { "GRND_INSECURE", 4 }, {}
+};
+static const struct named memfd_flags[] = {
+	N(MFD_CLOEXEC), N(MFD_ALLOW_SEALING), N(MFD_HUGETLB), { "MFD_NOEXEC_SEAL", 8 },
+	{ "MFD_EXEC", 0x10 }, {}
+};
+static const struct named remap_flags[] = {
+	N(MREMAP_MAYMOVE), N(MREMAP_FIXED), N(MREMAP_DONTUNMAP), {}
+};
+static const struct named msync_flags[] = { N(MS_ASYNC), N(MS_INVALIDATE), N(MS_SYNC), {} };
+static const struct named lock_flags[] = {
+	N(MCL_CURRENT), N(MCL_FUTURE), N(MCL_ONFAULT), {}
+};
+static const struct named mount_flags[] = {
+	N(MS_RDONLY), N(MS_NOSUID), N(MS_NODEV), N(MS_NOEXEC), N(MS_SYNCHRONOUS), N(MS_REMOUNT),
+	N(MS_MANDLOCK), N(MS_DIRSYNC), N(MS_NOATIME), N(MS_NODIRATIME), N(MS_BIND), N(MS_MOVE),
+	N(MS_REC), N(MS_SILENT), N(MS_POSIXACL), N(MS_UNBINDABLE), N(MS_PRIVATE), N(MS_SLAVE),
+	N(MS_SHARED), N(MS_RELATIME), N(MS_STRICTATIME), N(MS_LAZYTIME), {}
+};
+static const struct named umount_flags[] = {
+	N(MNT_FORCE), N(MNT_DETACH), N(MNT_EXPIRE), N(UMOUNT_NOFOLLOW), {}
+};
+static const struct named fallocate_flags[] = {
+	N(FALLOC_FL_KEEP_SIZE), N(FALLOC_FL_PUNCH_HOLE), N(FALLOC_FL_COLLAPSE_RANGE),
+	N(FALLOC_FL_ZERO_RANGE), N(FALLOC_FL_INSERT_RANGE), N(FALLOC_FL_UNSHARE_RANGE), {}
+};
+static const struct named splice_flags[] = {
+	N(SPLICE_F_MOVE), N(SPLICE_F_NONBLOCK), N(SPLICE_F_MORE), N(SPLICE_F_GIFT), {}
+};
+static const struct named rwf_flags[] = {
+	N(RWF_HIPRI), N(RWF_DSYNC), N(RWF_SYNC), N(RWF_NOWAIT), N(RWF_APPEND), {}
+};
+static const struct named watch_flags[] = {
+	N(IN_CLOSE), N(IN_MOVE), N(IN_ACCESS), N(IN_MODIFY), N(IN_ATTRIB), N(IN_CLOSE_WRITE),
+	N(IN_CLOSE_NOWRITE), N(IN_OPEN), N(IN_MOVED_FROM), N(IN_MOVED_TO), N(IN_CREATE),
+	N(IN_DELETE), N(IN_DELETE_SELF), N(IN_MOVE_SELF), N(IN_ONLYDIR), N(IN_DONT_FOLLOW),
+	N(IN_EXCL_UNLINK), N(IN_MASK_CREATE), N(IN_MASK_ADD), N(IN_ONESHOT), {}
+};
+static const struct named uring_flags[] = {
+	N(IORING_ENTER_GETEVENTS), N(IORING_ENTER_SQ_WAKEUP), N(IORING_ENTER_SQ_WAIT),
+	N(IORING_ENTER_EXT_ARG), {}
 };
 static const struct named timer_flags[] = { N(TIMER_ABSTIME), {} };
 static const struct named flock_flags[] = { N(LOCK_SH), N(LOCK_EX), N(LOCK_NB), N(LOCK_UN), {} };
@@ -125,6 +193,94 @@ static const struct named resources[] = {
 	N(RLIMIT_RSS), N(RLIMIT_NPROC), N(RLIMIT_NOFILE), N(RLIMIT_MEMLOCK), N(RLIMIT_AS),
 	N(RLIMIT_LOCKS), N(RLIMIT_SIGPENDING), N(RLIMIT_MSGQUEUE), N(RLIMIT_NICE),
 	N(RLIMIT_RTPRIO), N(RLIMIT_RTTIME), {}
+};
+
+static const struct named archs[] = {
+#ifdef ARCH_SET_FS
+	N(ARCH_SET_GS), N(ARCH_SET_FS), N(ARCH_GET_FS), N(ARCH_GET_GS), N(ARCH_GET_CPUID),
+	N(ARCH_SET_CPUID), { "ARCH_SHSTK_ENABLE", 0x5001 }, { "ARCH_SHSTK_DISABLE", 0x5002 },
+	{ "ARCH_SHSTK_LOCK", 0x5003 }, { "ARCH_SHSTK_UNLOCK", 0x5004 },
+	{ "ARCH_SHSTK_STATUS", 0x5005 },
+#endif
+	{}
+};
+static const struct named barriers[] = {
+	N(MEMBARRIER_CMD_QUERY), N(MEMBARRIER_CMD_GLOBAL), N(MEMBARRIER_CMD_GLOBAL_EXPEDITED),
+	N(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED), N(MEMBARRIER_CMD_PRIVATE_EXPEDITED),
+	N(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED), {}
+};
+static const struct named itimers[] = {
+	N(ITIMER_REAL), N(ITIMER_VIRTUAL), N(ITIMER_PROF), {}
+};
+static const struct named idtypes[] = { N(P_ALL), N(P_PID), N(P_PGID), { "P_PIDFD", 3 }, {} };
+static const struct named fadvices[] = {
+	N(POSIX_FADV_NORMAL), N(POSIX_FADV_RANDOM), N(POSIX_FADV_SEQUENTIAL),
+	N(POSIX_FADV_WILLNEED), N(POSIX_FADV_DONTNEED), N(POSIX_FADV_NOREUSE), {}
+};
+static const struct named usages[] = {
+	N(RUSAGE_SELF), N(RUSAGE_CHILDREN), { "RUSAGE_THREAD", 1 }, {}
+};
+static const struct named priorities[] = { N(PRIO_PROCESS), N(PRIO_PGRP), N(PRIO_USER), {} };
+static const struct named bpfs[] = {
+	N(BPF_MAP_CREATE), N(BPF_MAP_LOOKUP_ELEM), N(BPF_MAP_UPDATE_ELEM), N(BPF_MAP_DELETE_ELEM),
+	N(BPF_MAP_GET_NEXT_KEY), N(BPF_PROG_LOAD), N(BPF_OBJ_PIN), N(BPF_OBJ_GET),
+	N(BPF_PROG_ATTACH), N(BPF_PROG_DETACH), N(BPF_PROG_TEST_RUN), N(BPF_PROG_GET_NEXT_ID),
+	N(BPF_MAP_GET_NEXT_ID), N(BPF_PROG_GET_FD_BY_ID), N(BPF_MAP_GET_FD_BY_ID),
+	N(BPF_OBJ_GET_INFO_BY_FD), N(BPF_PROG_QUERY), N(BPF_RAW_TRACEPOINT_OPEN), N(BPF_BTF_LOAD),
+	N(BPF_BTF_GET_FD_BY_ID), N(BPF_TASK_FD_QUERY), N(BPF_MAP_LOOKUP_AND_DELETE_ELEM),
+	N(BPF_MAP_FREEZE), N(BPF_BTF_GET_NEXT_ID), N(BPF_MAP_LOOKUP_BATCH),
+	N(BPF_MAP_LOOKUP_AND_DELETE_BATCH), N(BPF_MAP_UPDATE_BATCH), N(BPF_MAP_DELETE_BATCH),
+	N(BPF_LINK_CREATE), N(BPF_LINK_UPDATE), N(BPF_LINK_GET_FD_BY_ID), N(BPF_LINK_GET_NEXT_ID),
+	N(BPF_ENABLE_STATS), N(BPF_ITER_CREATE), N(BPF_LINK_DETACH), N(BPF_PROG_BIND_MAP), {}
+};
+static const struct named seccomps[] = {
+	N(SECCOMP_SET_MODE_STRICT), N(SECCOMP_SET_MODE_FILTER), N(SECCOMP_GET_ACTION_AVAIL),
+	N(SECCOMP_GET_NOTIF_SIZES), {}
+};
+static const struct named ptraces[] = {
+	N(PTRACE_TRACEME), N(PTRACE_PEEKTEXT), N(PTRACE_PEEKDATA), N(PTRACE_PEEKUSER),
+	N(PTRACE_POKETEXT), N(PTRACE_POKEDATA), N(PTRACE_POKEUSER), N(PTRACE_CONT), N(PTRACE_KILL),
+	N(PTRACE_SINGLESTEP), N(PTRACE_ATTACH), N(PTRACE_DETACH), N(PTRACE_SYSCALL),
+	N(PTRACE_SETOPTIONS), N(PTRACE_GETEVENTMSG), N(PTRACE_GETSIGINFO), N(PTRACE_SETSIGINFO),
+	N(PTRACE_GETREGSET), N(PTRACE_SETREGSET), N(PTRACE_SEIZE), N(PTRACE_INTERRUPT),
+	N(PTRACE_LISTEN), {}
+};
+/* ioctl()s of terminals and files; their numbers are of no form */
+static const struct named ioctls[] = {
+	N(TCGETS), N(TCSETS), N(TCSETSW), N(TCSETSF), N(TCSBRK), N(TCXONC), N(TCFLSH),
+	N(TIOCSCTTY), N(TIOCNOTTY), N(TIOCGPGRP), N(TIOCSPGRP), N(TIOCGSID), N(TIOCOUTQ),
+	N(TIOCSTI), N(TIOCGWINSZ), N(TIOCSWINSZ), N(TIOCGPTN), N(TIOCSPTLCK), N(TIOCGPTPEER),
+	N(FIONREAD), N(FIONBIO), N(FIOASYNC), N(FIOCLEX), N(FIONCLEX), {}
+};
+static const struct named levels[] = {
+	N(SOL_SOCKET), N(IPPROTO_IP), N(IPPROTO_TCP), N(IPPROTO_UDP), N(IPPROTO_IPV6),
+	N(IPPROTO_ICMP), N(IPPROTO_ICMPV6), { "SOL_NETLINK", 270 }, {}
+};
+static const struct named socket_options[] = {
+	N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(SO_DONTROUTE), N(SO_BROADCAST),
+	N(SO_SNDBUF), N(SO_RCVBUF), N(SO_KEEPALIVE), N(SO_OOBINLINE), N(SO_PRIORITY), N(SO_LINGER),
+	N(SO_REUSEPORT), N(SO_PASSCRED), N(SO_PEERCRED), N(SO_RCVLOWAT), N(SO_SNDLOWAT),
+	N(SO_RCVTIMEO), N(SO_SNDTIMEO), N(SO_BINDTODEVICE), N(SO_ATTACH_FILTER), N(SO_TIMESTAMP),
+	N(SO_ACCEPTCONN), N(SO_PEERSEC), N(SO_SNDBUFFORCE), N(SO_RCVBUFFORCE), N(SO_PASSSEC),
+	N(SO_MARK), N(SO_TIMESTAMPING), N(SO_PROTOCOL), N(SO_DOMAIN), N(SO_BUSY_POLL),
+	N(SO_INCOMING_CPU), N(SO_COOKIE), N(SO_PEERGROUPS), N(SO_ZEROCOPY), N(SO_TXTIME), {}
+};
+static const struct named tcp_options[] = {
+	N(TCP_NODELAY), N(TCP_MAXSEG), N(TCP_CORK), N(TCP_KEEPIDLE), N(TCP_KEEPINTVL),
+	N(TCP_KEEPCNT), N(TCP_SYNCNT), N(TCP_LINGER2), N(TCP_DEFER_ACCEPT), N(TCP_WINDOW_CLAMP),
+	N(TCP_INFO), N(TCP_QUICKACK), N(TCP_CONGESTION), N(TCP_MD5SIG), N(TCP_USER_TIMEOUT),
+	N(TCP_REPAIR), N(TCP_FASTOPEN), N(TCP_TIMESTAMP), N(TCP_NOTSENT_LOWAT), N(TCP_ULP), {}
+};
+static const struct named ip_options[] = {
+	N(IP_TOS), N(IP_TTL), N(IP_HDRINCL), N(IP_OPTIONS), N(IP_PKTINFO), N(IP_MTU_DISCOVER),
+	N(IP_RECVERR), N(IP_RECVTTL), N(IP_RECVTOS), N(IP_MTU), N(IP_FREEBIND), N(IP_TRANSPARENT),
+	N(IP_BIND_ADDRESS_NO_PORT), N(IP_MULTICAST_IF), N(IP_MULTICAST_TTL), N(IP_MULTICAST_LOOP),
+	N(IP_ADD_MEMBERSHIP), N(IP_DROP_MEMBERSHIP), {}
+};
+static const struct named ip6_options[] = {
+	N(IPV6_UNICAST_HOPS), N(IPV6_MULTICAST_IF), N(IPV6_MULTICAST_HOPS), N(IPV6_MULTICAST_LOOP),
+	N(IPV6_MTU_DISCOVER), N(IPV6_MTU), N(IPV6_RECVERR), N(IPV6_V6ONLY), N(IPV6_RECVPKTINFO),
+	N(IPV6_PKTINFO), N(IPV6_RECVHOPLIMIT), N(IPV6_TCLASS), N(IPV6_RECVTCLASS), {}
 };
 
 /* ---- text ---- */
@@ -197,7 +353,41 @@ static int put_socktype(uint64_t value, char *buffer, size_t size)
 	char type[32];
 
 	put_name(socktypes, value & 0xf, type, sizeof(type));
-	return put_flags(type, cloexec_flags, value & UINT32_MAX & ~0xfull, buffer, size);
+	return put_flags(type, sock_flags, value & UINT32_MAX & ~0xfull, buffer, size);
+}
+
+/* An option of a socket, by the level of the option */
+static int put_socket_option(uint64_t level, uint64_t value, char *buffer, size_t size)
+{
+	static const struct named none[] = { {} };
+
+	return put_name(level == SOL_SOCKET ? socket_options :
+			level == IPPROTO_TCP ? tcp_options :
+			level == IPPROTO_IP ? ip_options :
+			level == IPPROTO_IPV6 ? ip6_options : none, value, buffer, size);
+}
+
+/* "TCGETS", "_IOR('V', 0x5, 8)", "_IO(0xae, 0x80)", "0x12" if it was not made by one of these */
+static int put_ioctl(uint64_t value, char *buffer, size_t size)
+{
+	const char *name = name_of(ioctls, value);
+	unsigned int number = (unsigned int)value, type = _IOC_TYPE(number);
+	char spare[8];
+
+	if (name)
+		return snprintf(buffer, size, "%s", name);
+	if (_IOC_DIR(number) == _IOC_NONE && (_IOC_SIZE(number) || type < 0x20))
+		return snprintf(buffer, size, "0x%x", number);
+	if (type > 0x20 && type < 0x7f && type != '\'' && type != '\\')
+		snprintf(spare, sizeof(spare), "'%c'", (int)type);
+	else
+		snprintf(spare, sizeof(spare), "0x%x", type);
+	if (_IOC_DIR(number) == _IOC_NONE)
+		return snprintf(buffer, size, "_IO(%s, 0x%x)", spare, _IOC_NR(number));
+	return snprintf(buffer, size, "_IO%s%s(%s, 0x%x, %u)",
+			_IOC_DIR(number) & _IOC_WRITE && _IOC_DIR(number) & _IOC_READ ? "W" : "",
+			_IOC_DIR(number) & _IOC_READ ? "R" : "W", spare, _IOC_NR(number),
+			_IOC_SIZE(number));
 }
 
 static int put_futex(uint64_t value, char *buffer, size_t size)
@@ -223,9 +413,22 @@ static const struct { const struct named *named; int flags; } plain[] = {
 	[CALL_RESOURCE] = { resources, 0 }, [CALL_TIMER] = { timer_flags, 1 },
 	[CALL_RENAME] = { rename_flags, 1 }, [CALL_MSG] = { msg_flags, 1 },
 	[CALL_AT] = { at_flags, 1 }, [CALL_ACCESS] = { access_flags, 1 },
+	[CALL_SOCK] = { sock_flags, 1 }, [CALL_EVENTFD] = { eventfd_flags, 1 },
+	[CALL_CLOSERANGE] = { close_range_flags, 1 }, [CALL_RANDOM] = { random_flags, 1 },
+	[CALL_MEMFD] = { memfd_flags, 1 }, [CALL_REMAP] = { remap_flags, 1 },
+	[CALL_MSYNC] = { msync_flags, 1 }, [CALL_MLOCKALL] = { lock_flags, 1 },
+	[CALL_MOUNT] = { mount_flags, 1 }, [CALL_UMOUNT] = { umount_flags, 1 },
+	[CALL_FALLOCATE] = { fallocate_flags, 1 }, [CALL_SPLICE] = { splice_flags, 1 },
+	[CALL_RWF] = { rwf_flags, 1 }, [CALL_WATCH] = { watch_flags, 1 },
+	[CALL_URING] = { uring_flags, 1 }, [CALL_ARCH] = { archs, 0 },
+	[CALL_BARRIER] = { barriers, 0 }, [CALL_ITIMER] = { itimers, 0 },
+	[CALL_IDTYPE] = { idtypes, 0 }, [CALL_FADVICE] = { fadvices, 0 },
+	[CALL_USAGE] = { usages, 0 }, [CALL_PRIORITY] = { priorities, 0 },
+	[CALL_BPF] = { bpfs, 0 }, [CALL_SECCOMP] = { seccomps, 0 },
+	[CALL_PTRACE] = { ptraces, 0 }, [CALL_LEVEL] = { levels, 0 },
 };
 
-int call_value(enum call_class class, uint64_t value, char *buffer, size_t size)
+int call_value(enum call_class class, uint64_t before, uint64_t value, char *buffer, size_t size)
 {
 	switch (class) {
 	case CALL_DFD:
@@ -244,6 +447,10 @@ int call_value(enum call_class class, uint64_t value, char *buffer, size_t size)
 		return put_socktype(value, buffer, size);
 	case CALL_FUTEX:
 		return put_futex(value, buffer, size);
+	case CALL_SOCKOPT:
+		return put_socket_option(before & UINT32_MAX, value & UINT32_MAX, buffer, size);
+	case CALL_IOCTL:
+		return put_ioctl(value & UINT32_MAX, buffer, size);
 	case CALL_ACCESS:
 		if (!(value & UINT32_MAX))
 			return snprintf(buffer, size, "F_OK");
