@@ -139,7 +139,7 @@ def fish_completes(line, directory):
 # an interactive zsh in a terminal of its own: what it hands to compadd is what it offers
 ZSH_SHELL = """
 autoload -Uz compinit
-compinit -u -D
+compinit -C -d $SETUP.dump
 compadd()
 {
 	local -a hits
