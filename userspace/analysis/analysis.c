@@ -42,7 +42,7 @@ static bool has_all_calls(const struct tb_trace *trace)
 	return true;
 }
 
-struct analysis *analysis_new(const struct tb_trace *trace,
+struct analysis *analysis_new(struct tb_trace *trace,
 			      const struct analysis_options *options)
 {
 	struct analysis *a = calloc(1, sizeof(*a));
@@ -64,7 +64,8 @@ struct analysis *analysis_new(const struct tb_trace *trace,
 	for (i = 0; i < ANALYSIS_WORSTS && a->worst[i].list; i++)
 		;
 	if (!a->slices || !a->gaps.list || i < ANALYSIS_WORSTS ||
-	    (a->options.whole && (spans_of_trace(&a->missing, trace, a->options.base) ||
+	    (a->options.whole && (spans_of_part(&a->missing, trace, a->options.base,
+					     a->options.switches_from) ||
 				  known_start(a)))) {
 		analysis_free(a);
 		return NULL;

@@ -71,7 +71,7 @@ struct analysis_options {
 
 /** analysis_new - create an engine for the selected recording; @options may be NULL.  Returns NULL
  *  if there is no memory. */
-struct analysis *analysis_new(const struct tb_trace *trace,
+struct analysis *analysis_new(struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
 

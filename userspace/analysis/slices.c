@@ -546,8 +546,10 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 /* It is not known any more what the CPU does */
 static void drop_open(struct slices *slices, struct cpu *cpu, uint64_t ns)
 {
-	if (cpu->running)
+	if (cpu->running && slices_sees(slices, cpu->run.tid))
 		slice_end(slices, &cpu->run, ns, SLICE_UNENDED);
+	else if (cpu->running)
+		end_unknown(slices, &cpu->run);
 	if (cpu->softirq)
 		end_unknown(slices, &cpu->in_softirq);
 	slices_drop_irqs(slices, cpu, 0);
@@ -576,7 +578,7 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 	if (!slices->first_runs || ticks < missing->first)
 		return 0;
 	slices->first_runs = false;
-	if (slices->switches_from <= missing->first)
+	if (slices->switches_from < missing->first)
 		ticks = missing->first;
 	if (slices_take_changes(slices, ticks))
 		return -ENOMEM;
@@ -634,7 +636,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 
 	if (slices_begin(slices, view->ticks) < 0 || slices_take_changes(slices, view->ticks))
 		return -ENOMEM;
-	if (ns > slices->last)
+	/* the last record of the clocks is later than the last event */
+	if (ns > slices->last && view->cpu != TB_RING_DURABLE)
 		slices->last = ns;
 	if (view->user || view->cpu >= SLICES_CPUS_MAX)
 		return 0;

@@ -25,8 +25,9 @@ struct gap_span {
 /*
  * The trace has the events of a CPU from @begin to @end, except gaps; UINT64_MAX: to the end of the
  * recording.  @any: the file has blocks or totals of the CPU
- * @tid: the thread that ran from the beginning of the recording to the CPU's first event, at
- *	@first, in ticks, if @has_tid; @first_is_switch: that event
+ * @tid: the thread that ran from the beginning of the recording, or from the time given to
+ *	spans_of_part(), to the CPU's first event since then, at @first, in ticks, if @has_tid
+ * @first_is_switch: that event is a switch
  */
 struct cpu_span {
 	uint64_t begin, end, first;
@@ -41,7 +42,8 @@ struct spans {
 	struct gap_span *own;		/* set by spans_of_trace() */
 	size_t nr_own, room_own;
 	uint64_t lost;			/* number of missing events */
-	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid */
+	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid,
+					 * or the time given to spans_of_part() */
 	bool all_cpus;			/* @cpus has all CPUs of the machine on which anything ran */
 	bool rules_known;		/* spans_lacks() is certain: the recording was stopped */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */
@@ -58,6 +60,12 @@ uint64_t spans_recorded_from(const struct tb_trace *trace, const char *name,
 
 /* Find the spans of the selected recording of a file, and settle them.  0, -ENOMEM */
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base);
+/*
+ * The same for a caller that takes all switches from @from on, in ticks, and no events before:
+ * struct cpu_span has the threads that run then.  UINT64_MAX: it does not take all switches.
+ */
+int spans_of_part(struct spans *spans, struct tb_trace *trace, enum tb_timebase base,
+		  uint64_t from);
 
 /*
  * True if switches are selected from change number @change of tb_trace_selection() on, or if the

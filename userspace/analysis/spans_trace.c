@@ -310,6 +310,69 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 		cpus[i].has_tid = cpus[i].has_tid && cpus[i].first < deselected;
 }
 
+/* Find the first event of @cpu at @from, in ticks, or later: 1.  0: none, or a loss is before it */
+static int find_event_from(struct tb_trace *trace, struct tb_choice *choice, uint64_t from,
+			   struct cpu_span *cpu)
+{
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	int result;
+
+	result = tb_cursor_open(trace, &cursor);
+	if (!result)
+		result = tb_cursor_choose(cursor, choice);
+	if (!result)
+		result = tb_cursor_seek(cursor, from);
+	while (!result && (result = tb_cursor_next(cursor, &view)) > 0) {
+		if (view.kind == TB_VIEW_EVENT && view.format && view.ticks >= from)
+			break;
+		result = view.kind == TB_VIEW_LOST ? -ENODATA : 0;
+	}
+	if (result > 0) {
+		cpu->first = view.ticks;
+		cpu->tid = view.tid;
+		cpu->first_is_switch = is_switch(view.format);
+	}
+	tb_cursor_close(cursor);
+	return result == -ENOMEM ? result : result > 0;
+}
+
+/* Find the threads that run at @from, in ticks, if it is after the beginning of the recording */
+static int begin_at(struct spans *spans, struct tb_trace *trace, enum tb_timebase base,
+		    uint64_t from)
+{
+	uint64_t ns = tb_trace_ns(trace, from, base), deselected = deselected_at(trace, from);
+	struct tb_choice choice = {
+		.nr_cpus = spans->nr_cpus,
+		.flags = TB_CHOICE_NO_USER | TB_CHOICE_NO_CONTROL | TB_CHOICE_NO_TASKS,
+	};
+	unsigned char *cpus;
+	int result = 0;
+	unsigned int i;
+
+	if (!switch_format(trace) || spans_lacks(trace, "sched:sched_switch") ||
+	    (spans->first < UINT64_MAX && from <= spans->first))
+		return 0;
+	cpus = calloc(spans->nr_cpus + 1, 1);
+	if (!cpus)
+		return -ENOMEM;
+	choice.cpus = cpus;
+	spans->first = from;
+	for (i = 0; result >= 0 && i < spans->nr_cpus; i++) {
+		struct cpu_span *cpu = &spans->cpus[i];
+
+		cpu->has_tid = false;
+		if (cpu->begin > ns || spans_unreported(spans, i, ns) < ns)
+			continue;
+		cpus[i] = 1;
+		result = find_event_from(trace, &choice, from, cpu);
+		cpus[i] = 0;
+		cpu->has_tid = result > 0 && cpu->first < deselected;
+	}
+	free(cpus);
+	return result < 0 ? result : 0;
+}
+
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)
 {
 	const struct ahead a = { trace, base, spans };
@@ -344,4 +407,12 @@ int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_ti
 	free(edges);
 	spans_settle(spans);
 	return result;
+}
+
+int spans_of_part(struct spans *spans, struct tb_trace *trace, enum tb_timebase base,
+		  uint64_t from)
+{
+	int result = spans_of_trace(spans, trace, base);
+
+	return result || !from || from == UINT64_MAX ? result : begin_at(spans, trace, base, from);
 }

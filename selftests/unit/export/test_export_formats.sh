@@ -138,6 +138,37 @@ print(len(list(csv.reader(open("out.csv", newline="")))) - 1)')
 	result $ok "chosen in all formats: $options"
 done
 
+# thread 200 runs for 5 ms on CPU 0, moves in a system call, and runs for 3.5 ms on CPU 1
+"$HISTORY_TRACE" runs.tbuf >/dev/null <<END
+cpus 2
+thread 100
+thread 200
+switch 0 1000000 0 0 100
+enter 0 2000000 100 1
+switch 0 3000000 100 0 200
+enter 0 7000000 200 1
+switch 0 8000000 200 0 100
+switch 1 8500000 0 0 200
+exit 1 9000000 200 1 5
+switch 0 9500000 100 1 0
+switch 1 12000000 200 1 0
+totals 0 0 13000000
+totals 1 0 13000000
+END
+ran="python3 $here/chosen_check.py $TRACEBUF"
+$ran runs.tbuf 200 t200 8500000 && $ran runs.tbuf 200 t200 8500000 -t 200 &&
+	$ran runs.tbuf 200 t200 8500000 --comm 't2*' && $ran runs.tbuf 200 t200 5000000 -C 0
+result $? "all runs of a chosen thread are exported, and only these are called its own"
+$ran runs.tbuf 200 t200 4500000 --from 0.004 &&
+	$ran runs.tbuf 100 t100 1500000 --from 0.004 -t 100 &&
+	$ran runs.tbuf 100 t100 2500000 --from 0.0015
+result $? "a part of a trace begins with what the CPUs ran at its first event"
+"$TRACEBUF" export -q --format sqlite -C 1 -o runs.db runs.tbuf &&
+	[ "$(sqlite3 runs.db 'SELECT duration, whole FROM slices WHERE kind = "syscall"')" = \
+	  "2000000|1" ]
+result $? "a system call that ends on a chosen CPU began on another one"
+rm -f runs.db
+
 "$TRACEBUF" print "$golden/kernel.tbuf" --from 1.0000018 --to 1.0000055 | grep '^ ' |
 	awk '{ sub(/:$/, ""); split($0, w, /\.[. ]|\[/) }
 	     match($0, / 1\.[0-9]+:/) { t = substr($0, RSTART + 1, RLENGTH - 2)

@@ -44,14 +44,25 @@ exported()
 	grep -qx '24 events are those of print' checked
 result $? "every event as print shows it"
 
+# with_runs OPTION...: what print shows of t.tbuf with these options.  To draw the runs of chosen
+# threads, exports also have the switches and wake-ups of all others.
+with_runs()
+{
+	{
+		"$TRACEBUF" print --fields -T boot "$@" t.tbuf
+		[ "$1" != -t ] ||
+			"$TRACEBUF" print --fields -T boot -e 'sched_switch,sched_wak*' t.tbuf
+	} | awk '!seen[$0]++'
+}
+
 ok=0
 for options in "-C 1" "-t 101" "-e irq" "--from +0.000001 --to +0.000005"; do
 	# shellcheck disable=SC2086
 	"$TRACEBUF" export -q --format fxt -T boot $options -o chosen.fxt t.tbuf &&
-		"$TRACEBUF" print --fields -T boot $options t.tbuf >chosen.print &&
+		with_runs $options >chosen.print &&
 		check chosen.fxt chosen.print && ! grep -qx '0 events are those of print' checked || ok=1
 done
-result $ok "options choose the same events as for print"
+result $ok "options choose the same events as for print, and what the chosen threads run"
 
 check t.fxt && mv checked t.lines
 has t.lines "switches and wake-ups, states and idle threads" <<'END'
@@ -136,8 +147,8 @@ has unknown.lines "no thread runs while events of its CPU are missing" <<'END'
 1060000000 switch cpu 0 100 -> 2147614721 state 15 outgoing_weight=120
 2060000000 switch cpu 0 2147614721 -> 100 state 15 incoming_weight=120
 2060000000 switch cpu 0 100 -> 200 state 1 incoming_weight=120 outgoing_weight=120 prev_state=R
-thread 2147614721 of 2147614720: events lost, CPU 0
-process 2147614720: events lost
+thread 2147614721 of 2147614720: not recorded, CPU 0
+process 2147614720: not recorded
 END
 unknown unselected
 has unknown.lines "no thread runs while switches are not selected" <<'END'

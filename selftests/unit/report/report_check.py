@@ -361,12 +361,17 @@ def main(arguments):
                            if str(e.get(threads[0])) == threads[1]}
     whole = list(read(whole or files[0]))
     losses = [e for e in whole if e["type"] == "lost" and not e["user"]]
+    part = list(read(files[0]))
+    # a part that begins later has a thread in each event
+    later = "cpu" in (part or [{}])[0] and part[0] != whole[0]
     options["firsts"] = {}
-    for event in whole:
+    for event in part if later else whole:
         if "cpu" in event:
             options["firsts"].setdefault(event["cpu"], event)
+    if later:
+        options["threads"] = {cpu: event.get("tid") for cpu, event in options["firsts"].items()}
     gaps = Gaps(losses, unselected)
-    compare = Compare(Check(list(read(files[0])), options, gaps), report)
+    compare = Compare(Check(part, options, gaps), report)
     compare.all()
     print(f"# {compare.checked} compared, {compare.wrong} differ")
     return compare.wrong > 0 or compare.checked < 20

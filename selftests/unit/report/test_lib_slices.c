@@ -427,7 +427,7 @@ static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
 	static const struct { uint64_t time; int from, to; } switches[] = {
 		{ 1100, 0, 100 }, { 1200, 100, 300 }, { 1300, 300, 100 }, { 1400, 100, 0 },
 		{ 1500, 0, 200 }, { 1600, 200, 100 }, { 1700, 100, 0 },
-		{ 1800, 0, 100 }, { 1850, 100, 300 }, { 1900, 300, 100 },
+		{ 1800, 0, 100 }, { 1850, 100, 300 }, { 1900, 300, 100 }, { 1950, 100, 300 },
 	};
 	const struct tb_suppressed others = { .filtered = 3 };
 	const int64_t payload[8] = { 7 };
@@ -445,8 +445,12 @@ static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
 	fx_composite(&fx, 0, SYS_EXIT, 1060, 100, payload, sizeof(payload));
 	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		put_switch(&fx, switches[i].time, switches[i].from, switches[i].to);
+	fx_composite(&fx, 0, WAKEUP_NEW, 2000, 0, payload, sizeof(payload));
 	run_for(&fx, SLEEPS);
 	for (i = 0; i < nr_slices; i++) {
+		/* it may have left the CPU at once, also at the end of the trace */
+		if (slices[i].kind == SLICE_RUN && slices[i].tid == 300)
+			CHECK_NUMBER(slices[i].end, slices[i].begin);
 		if (slices[i].doubt != SLICE_WHOLE)
 			continue;
 		CHECK(slices[i].tid != 300);
@@ -463,8 +467,8 @@ static void check_chosen(bool idle, unsigned int runs, unsigned int sleeps)
 
 static void test_chosen(void)
 {
-	check_chosen(false, 5, 4);
-	check_chosen(true, 6, 4);
+	check_chosen(false, 6, 4);
+	check_chosen(true, 7, 4);
 }
 
 static const struct test tests[] = {

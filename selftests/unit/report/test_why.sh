@@ -76,8 +76,29 @@ result $? "findings of a thread: it slept"
 says 'tracebuf why -t 100 --from 2.900000000 --to 3.050000000 -T boot slept.tbuf' report \
 	--section findings --from 2.9 --to 3.05 -T boot slept.tbuf
 result $? "commands of findings choose the same"
-says 'what its CPU did for most of that time is unknown.' \
+says 'meanwhile t101-101 ran on CPU 0 (100 % of the wait).' \
 	report --width 200 --section findings --from 2.9 --to 3.05 slept.tbuf
+result $? "a part begins with what its CPU ran then"
+# the file has the events of CPU 1 from shortly before the end of the wait on
+history unseen <<END
+cpus 2
+first 1 5
+thread 100
+thread 101
+thread 102
+thread 103
+switch 0 1000000 0 0 102
+waking 0 2900000000 102 100 1 0
+wakeup 0 2900000000 102 100 1 0
+switch 1 2980000000 101 0 103
+switch 1 3000000000 103 0 100
+switch 1 3100000000 100 1 0
+switch 0 3100000001 102 1 0
+totals 0 0 3100000001
+totals 1 0 3100000001
+END
+says 'what its CPU did for most of that time is unknown.' \
+	report --width 200 --section findings unseen.tbuf
 result $? "a wait in which most is unknown"
 says 'without sched_switch among the chosen events (-e) little can be found' \
 	report --width 200 --section findings -e raw_syscalls slept.tbuf &&

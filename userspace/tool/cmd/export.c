@@ -16,6 +16,7 @@
 #include "tool/show/frames.h"
 #include "tool/show/print_format.h"
 #include "tool/show/selection.h"
+#include "tool/show/values.h"
 #include "tool/show/why_threads.h"
 #include "tool/command/signals.h"
 #include "tool/show/input.h"
@@ -34,6 +35,8 @@ enum {
 	EXPORT_CONTROL	 = 0x08,	/* the exporter gets control events, and all TB_EV_THREAD */
 	EXPORT_LINES	 = 0x10,	/* lines of text; control events only with -v */
 	EXPORT_WHY	 = 0x20,	/* has tracks of causes (--why) */
+	EXPORT_RUNS	 = 0x40,	/* draws runs: it gets the switches and wake-ups of all threads */
+	EXPORT_SLICES	 = 0x80,	/* makes slices: it gets the events of all threads and CPUs */
 };
 
 static const struct format {
@@ -44,18 +47,20 @@ static const struct format {
 	unsigned int flags;
 } formats[] = {
 	{ "perfetto", ".pftrace", tb_export_perfetto, "open it at https://ui.perfetto.dev",
-	  EXPORT_BINARY | EXPORT_CONTROL | EXPORT_WHY },
+	  EXPORT_BINARY | EXPORT_CONTROL | EXPORT_WHY | EXPORT_RUNS },
 	{ "fxt", ".fxt", tb_export_fxt, "open it at https://ui.perfetto.dev",
-	  EXPORT_BINARY | EXPORT_CONTROL },
+	  EXPORT_BINARY | EXPORT_CONTROL | EXPORT_RUNS },
 	{ "ctf", ".ctf", tb_export_ctf,
 	  "read it with babeltrace2, or open it in Trace Compass",
-	  EXPORT_DIRECTORY | EXPORT_CONTROL },
+	  EXPORT_DIRECTORY | EXPORT_CONTROL | EXPORT_RUNS },
 	{ "json", ".json", tb_export_json,
-	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing", 0 },
+	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing",
+	  EXPORT_SLICES },
 	{ "jsonl", ".jsonl", tb_export_jsonl, NULL, EXPORT_LINES },
 	{ "text", ".txt", tb_export_text, NULL, EXPORT_LINES },
 	{ "csv", ".csv", tb_export_csv, NULL, EXPORT_LINES },
-	{ "sqlite", ".sqlite", tb_export_sqlite, "look into it with sqlite3", EXPORT_BINARY | EXPORT_PATH },
+	{ "sqlite", ".sqlite", tb_export_sqlite, "look into it with sqlite3",
+	  EXPORT_BINARY | EXPORT_PATH | EXPORT_SLICES },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -126,6 +131,8 @@ static void catch_signals(void)
 
 /**
  * struct walk - the events that an exporter gets
+ * @flags: EXPORT_* of the format
+ * @selected: the user selected the last event
  * @threads: cursor over durable blocks before the selection; NULL: at its end, or not needed
  * @begun: the exporter's cursor is at the beginning of the selection
  * @damaged: @damage describes the first damaged block
@@ -134,8 +141,9 @@ static void catch_signals(void)
 struct walk {
 	struct selection *selection;
 	struct tb_trace *trace;
+	unsigned int flags;
 	struct tb_cursor *threads;
-	bool begun;
+	bool begun, selected;
 	struct progress progress;
 	struct tb_error damage;
 	bool damaged;
@@ -204,6 +212,33 @@ static int next_thread(struct walk *walk, struct tb_view *view)
 	return result;
 }
 
+static bool shows_runs(const struct tb_format *format)
+{
+	return format && (!strcmp(format->name, "sched_switch") ||
+			  !strcmp(format->name, "sched_waking") ||
+			  !strcmp(format->name, "sched_wakeup") ||
+			  !strcmp(format->name, "sched_wakeup_new"));
+}
+
+/* True if the exporter gets @view.  With -C, draw only the runs of these CPUs */
+static bool takes(struct walk *walk, struct tb_view *view)
+{
+	struct selection *selection = walk->selection;
+
+	walk->selected = selection_wants(selection, view);
+	walk->progress.events += walk->selected;
+	if (walk->selected)
+		return true;
+	if (view->ticks < selection->from_ticks || view->user || is_control(view) ||
+	    !selection_wants_event(selection, view))
+		return false;
+	/* the stacks and counters are those of threads that the user did not select */
+	view->nr_stack = view->nr_user_stack = view->counter_mask = 0;
+	return walk->flags & EXPORT_SLICES ||
+	       (walk->flags & EXPORT_RUNS && shows_runs(view->format) &&
+		selection_wants_cpu(selection, view->cpu));
+}
+
 static int next_wanted(void *context, struct tb_cursor *cursor,
 		       struct tb_view *view)
 {
@@ -232,8 +267,7 @@ static int next_wanted(void *context, struct tb_cursor *cursor,
 			return result;
 		}
 		progress_step(&walk->progress, view);
-	} while (!selection_wants(walk->selection, view));
-	walk->progress.events++;
+	} while (!takes(walk, view));
 	return result;
 }
 
@@ -300,18 +334,21 @@ static int export_trace(struct job *job, struct tb_trace *trace,
 			unsigned int recording)
 {
 	const struct selection *selection = &job->selection;
-	struct walk walk = { .selection = &job->selection, .trace = trace };
+	struct walk walk = {
+		.selection = &job->selection, .trace = trace, .flags = job->format->flags,
+	};
 	char text[256] = "";
 	struct tb_export_options options = {
 		.verbose = job->verbose,
 		.error = text,
 		.error_size = sizeof(text),
 		.base = selection->base,
-		.switches_from = selection_of_cpus(selection, trace) ||
-				 selection_of_threads(selection) || selection->filter.text ?
+		.switches_from = walk.flags & EXPORT_RUNS && selection_of_cpus(selection, trace) ?
 				 UINT64_MAX : selection_switches_from(selection),
 		.wanted = selection->wanted,
 		.next = next_wanted,
+		.selected = &walk.selected,
+		.selection = &job->selection,
 		.found = &job->selection.found,
 		.over = walk_over,
 		.stop_signal = &stop_signal,

@@ -2,10 +2,13 @@
 /*
  * tracebuf export - functions that exporters for viewers share: time, texts, names of functions.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common.h"
+#include "analysis/roles.h"
+#include "analysis/slices.h"
 #include "lib/bisect.h"
 #include "tool/show/out.h"
 
@@ -67,6 +70,29 @@ uint64_t export_ticks_ns(struct export_clock *clock, uint64_t ticks)
 }
 
 /* ---- formats ---- */
+
+static void ignore_slice(void *context, const struct slice *slice)
+{
+	(void)context;
+	(void)slice;
+}
+
+int export_chosen(const struct tb_trace *trace, struct slices **chosen)
+{
+	*chosen = is_of_threads(trace) ?
+		  slices_open(trace, TB_TIME_MONOTONIC, ignore_slice, NULL) : NULL;
+	return is_of_threads(trace) && !*chosen ? -ENOMEM : 0;
+}
+
+int export_hides(struct slices *chosen, const struct tb_view *view)
+{
+	int result = chosen ? slices_take(chosen, view, view->ns) : 0;
+	const struct slice *run = chosen ? slices_running(chosen, view->cpu) : NULL;
+
+	if (!chosen || result < 0)
+		return result;
+	return !slices_sees(chosen, run ? run->tid : view->tid);
+}
 
 bool export_has_event(const struct tb_trace *trace, const char *name,
 		      const unsigned char *wanted)

@@ -33,6 +33,23 @@ uint64_t export_clock_ns(struct export_clock *clock, uint64_t ticks,
 /** export_ticks_ns - convert any @ticks, as export_clock_ns() does those of events */
 uint64_t export_ticks_ns(struct export_clock *clock, uint64_t ticks);
 
+/* ---- recordings of chosen threads ---- */
+
+struct slices;
+
+/**
+ * export_chosen - follow which threads a recording of chosen threads has
+ * @chosen: out: NULL if all threads were recorded
+ * Return: 0, -ENOMEM.  The caller calls slices_close().
+ */
+int export_chosen(const struct tb_trace *trace, struct slices **chosen);
+/**
+ * export_hides - take the next event
+ * Return: 1 if its CPU now runs a thread that is not recorded, so that another one may follow
+ * without an event; 0; -ENOMEM.
+ */
+int export_hides(struct slices *chosen, const struct tb_view *view);
+
 /* ---- formats ---- */
 
 /** export_is_number - true if @field is one number; NULL is none */

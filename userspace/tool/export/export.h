@@ -15,6 +15,7 @@
 #include "tracebuf.h"
 #include "tool/command/command.h"
 
+struct selection;
 struct symbols;
 struct why_threads;
 
@@ -29,6 +30,9 @@ struct why_threads;
  * @switches_from: @next returns all switches from this time on, in ticks; UINT64_MAX: not all
  * @wanted: by index of the format: true if @next returns its events; NULL: it returns all
  * @next: see tb_export_next(); without a cursor it returns 0, and begins anew with the next cursor
+ * @selected: the user selected the event that @next returned last.  Exporters that make slices or
+ *	draw runs also get events of other threads and CPUs that show where these begin and end
+ * @selection: what the user selected, for slices
  * @found: @next has returned an event that the user asked for; an exporter that reads the trace in
  *	another process sets it in this one
  * @over: an exporter that reads the trace in another process calls it in this one, with the state
@@ -50,6 +54,8 @@ struct tb_export_options {
 	const unsigned char *wanted;
 	int (*next)(void *context, struct tb_cursor *cursor,
 		    struct tb_view *view);
+	const bool *selected;
+	struct selection *selection;
 	bool  *found;
 	void (*over)(void *context, const struct tb_error *damage,
 		     uint64_t uncommitted);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "export.h"
+#include "tool/show/selection.h"
 #include "tool/tables/tables.h"
 #include "analysis/spans.h"
 
@@ -29,8 +30,32 @@ static void finish(struct db *db)
 	db_run(db, "COMMIT");
 }
 
-static int take(struct db *db, struct slices *slices, struct requests *requests,
-		const struct tb_view *view)
+/* What the slices and requests of an export are written to */
+struct target {
+	struct db *db;
+	const struct tb_export_options *options;
+};
+
+static void take_slice(void *context, const struct slice *slice)
+{
+	struct target *target = context;
+
+	if (selection_wants_slice(target->options->selection, target->db->cursor, slice->cpu,
+				  slice->tid))
+		db_slice(target->db, slice);
+}
+
+static void take_request(void *context, const struct request *request)
+{
+	struct target *target = context;
+
+	if (selection_wants_cpu(target->options->selection, request->cpu) &&
+	    selection_wants_task(target->options->selection, &request->task))
+		db_request(target->db, request);
+}
+
+static int take(struct db *db, const struct tb_export_options *options, struct slices *slices,
+		struct requests *requests, const struct tb_view *view)
 {
 	uint64_t ns = db_ns(db, view->ticks, view->ns);
 	int result;
@@ -42,7 +67,7 @@ static int take(struct db *db, struct slices *slices, struct requests *requests,
 		if (result < 0)
 			return result;
 	}
-	return db_take(db, view);
+	return *options->selected ? db_take(db, view) : 0;
 }
 
 static int walk(struct db *db, const struct tb_export_options *options,
@@ -54,7 +79,7 @@ static int walk(struct db *db, const struct tb_export_options *options,
 
 	while (!db->error &&
 	       (result = tb_export_next(options, cursor, &view)) > 0) {
-		result = take(db, slices, requests, &view);
+		result = take(db, options, slices, requests, &view);
 		if (result)
 			break;
 	}
@@ -68,6 +93,7 @@ static int walk(struct db *db, const struct tb_export_options *options,
 
 static int run(struct db *db, const struct tb_export_options *options)
 {
+	struct target target = { db, options };
 	struct tb_cursor *cursor;
 	struct requests *requests;
 	struct spans missing = { 0 };
@@ -78,9 +104,10 @@ static int run(struct db *db, const struct tb_export_options *options)
 	if (result)
 		return result;
 	db->cursor = cursor;
-	slices = slices_open(db->trace, db->base, db_slice, db);
-	requests = requests_open(db->trace, db_request, db);
-	result = slices && requests ? spans_of_trace(&missing, db->trace, db->base) : -ENOMEM;
+	slices = slices_open(db->trace, db->base, take_slice, &target);
+	requests = requests_open(db->trace, take_request, &target);
+	result = slices && requests ?
+		 spans_of_part(&missing, db->trace, db->base, options->switches_from) : -ENOMEM;
 	if (!result) {
 		slices_missing(slices, &missing);
 		slices_switches_from(slices, options->switches_from);

@@ -398,13 +398,9 @@ static bool within_lasting(const struct query_scan *scan,
 	       range->kinds & 1u << scan->queue[scan->at].slice.kind;
 }
 
-static bool selects_lasting(const struct query_scan *scan, uint32_t cpu, uint64_t begin,
-			    uint64_t end)
+static bool overlaps(const struct query *query, uint64_t begin, uint64_t end)
 {
-	const struct query *query = scan->table->query;
-
-	return begin < query->to_ns && (end > query->from_ns || begin >= query->from_ns) &&
-	       selection_wants_cpu(query->selection, cpu);
+	return begin < query->to_ns && (end > query->from_ns || begin >= query->from_ns);
 }
 
 /* True if the options of the command line select the current row */
@@ -421,13 +417,11 @@ static bool is_selected(const struct query_scan *scan)
 		       selection_wants(selection, &scan->view);
 	one = &scan->queue[scan->at];
 	if (scan->requests)
-		return selects_lasting(scan, one->request.cpu, one->request.issued,
-				       one->request.done) &&
-		       (!selection_of_threads(selection) ||
-			selection_wants_task(selection, &one->request.task));
-	return selects_lasting(scan, one->slice.cpu, one->slice.begin, one->slice.end) &&
-	       (!selection_of_threads(selection) ||
-		selection_wants_tid(selection, scan->cursor, one->slice.tid));
+		return overlaps(query, one->request.issued, one->request.done) &&
+		       selection_wants_cpu(selection, one->request.cpu) &&
+		       selection_wants_task(selection, &one->request.task);
+	return overlaps(query, one->slice.begin, one->slice.end) &&
+	       selection_wants_slice(selection, scan->cursor, one->slice.cpu, one->slice.tid);
 }
 
 static bool is_within(const struct query_scan *scan, const struct query_range *range)

@@ -338,6 +338,13 @@ bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cu
 	return selection_wants_task(selection, task ? task : &none);
 }
 
+bool selection_wants_slice(struct selection *selection, const struct tb_cursor *cursor,
+			   uint32_t cpu, uint32_t tid)
+{
+	return selection_wants_cpu(selection, cpu) &&
+	       (!selection_of_threads(selection) || selection_wants_tid(selection, cursor, tid));
+}
+
 bool selection_wants_task(struct selection *selection, const struct tb_task *task)
 {
 	/* names of threads without a name are those that the cursor sets in a view */

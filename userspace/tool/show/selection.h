@@ -132,7 +132,10 @@ void selection_finds(struct selection *selection, const struct tb_view *view);
 /* True if thread @tid is selected, as @cursor (NULL: none) knows it now */
 bool selection_wants_tid(struct selection *selection, const struct tb_cursor *cursor,
 			 uint32_t tid);
-/* The same for a thread that had these properties at the time that counts */
+/* True if a slice of thread @tid that ended on @cpu is selected, by CPU and thread */
+bool selection_wants_slice(struct selection *selection, const struct tb_cursor *cursor,
+			   uint32_t cpu, uint32_t tid);
+/* As selection_wants_tid(), for a thread that had these properties at the time that counts */
 bool selection_wants_task(struct selection *selection, const struct tb_task *task);
 
 /* True if only some threads are selected */

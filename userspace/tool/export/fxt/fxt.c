@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fxt.h"
+#include "analysis/slices.h"
 #include "analysis/spans.h"
 
 struct export {
@@ -29,6 +30,7 @@ struct export {
 	unsigned int selection;		/* index of the next change of the selection */
 	bool begun;			/* write_first_runs() has nothing more to do */
 	struct spans missing;		/* times on CLOCK_MONOTONIC */
+	struct slices *chosen;		/* see export_chosen() */
 	uint64_t now, monotonic;	/* of the latest event: as written, and tb_view.ns */
 	uint64_t beyond, undescribed;
 };
@@ -128,13 +130,19 @@ static int write_first_runs(struct export *export, uint64_t ticks)
 	const struct spans *missing = &export->missing;
 	uint64_t first = missing->first;
 	uint32_t cpu, tid;
-	int result;
+	int result = 0;
 
-	if (export->begun || ticks < first)
+	if (export->begun || (ticks < first && !export->chosen))
 		return 0;
 	export->begun = true;
-	if (export->options && export->options->switches_from > first)
-		return 0;
+	for (cpu = 0; export->chosen && !result && cpu < export->nr_cpus; cpu++)
+		result = fxt_events_hidden(&export->events, cpu,
+					   export_ticks_ns(&export->clock, ticks));
+	if (export->chosen || (export->options && export->options->switches_from == UINT64_MAX))
+		return result;
+	/* a part begins with its first event */
+	if (export->options && export->options->switches_from >= first)
+		first = ticks;
 	result = apply_changes(export, first);
 	for (cpu = 0; !result && cpu < export->nr_cpus; cpu++)
 		if (spans_first_thread(missing, cpu, first, &tid))
@@ -180,7 +188,10 @@ static int take(struct export *export, const struct tb_view *view)
 	if (durable)
 		return 0;
 	export->undescribed += !view->format;
-	return fxt_events_write(&export->events, view, view_ns(export, view));
+	result = fxt_events_write(&export->events, view, view_ns(export, view));
+	if (!result)
+		result = export_hides(export->chosen, view);
+	return result > 0 ? fxt_events_hidden(&export->events, view->cpu, export->now) : result;
 }
 
 static int write_task(const struct tb_task *task, void *context)
@@ -207,10 +218,13 @@ static int run(struct export *export, FILE *out)
 	if (!result)
 		result = fxt_events_open(&export->events);
 	if (!result)
-		result = spans_of_trace(&export->missing, export->trace, TB_TIME_MONOTONIC);
+		result = spans_of_part(&export->missing, export->trace, TB_TIME_MONOTONIC,
+				       export->options ? export->options->switches_from : 0);
 	if (!result)
 		result = tb_cursor_each_task(export->cursor, write_task,
 					     &export->threads);
+	if (!result)
+		result = export_chosen(export->trace, &export->chosen);
 	while (!result && (result = tb_export_next(export->options, export->cursor,
 						   &view)) > 0) {
 		result = take(export, &view);
@@ -276,6 +290,7 @@ int tb_export_fxt(struct tb_trace *trace, FILE *out,
 		tb_cursor_close(export->cursor);
 		fxt_out_close(&export->out);
 		spans_free(&export->missing);
+		slices_close(export->chosen);
 		free(export);
 	}
 	return result;

@@ -243,6 +243,9 @@ int fxt_events_lost(struct fxt_events *events, const struct tb_view *view, uint6
 /** fxt_events_runs - @tid has been on @cpu since before the first event, at @ns; -ENOMEM */
 int fxt_events_runs(struct fxt_events *events, uint32_t cpu, uint32_t tid, uint64_t ns);
 
+/** fxt_events_hidden - from @ns on @cpu may run threads that are not recorded; -ENOMEM */
+int fxt_events_hidden(struct fxt_events *events, uint32_t cpu, uint64_t ns);
+
 /**
  * fxt_events_unknown - from @ns on the trace does not tell what @cpu runs; -ENOMEM
  * Ends the open slices of the CPU.

@@ -34,7 +34,7 @@ struct fxt_plan {
 /**
  * struct fxt_current - the thread on a CPU, as switches tell
  * @known: @tid runs, with @prio
- * @lost: the CPU runs the thread "events lost", which has no priority
+ * @lost: the CPU runs the thread "not recorded", which has no priority
  */
 struct fxt_current {
 	uint32_t tid;

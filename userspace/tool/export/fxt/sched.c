@@ -7,7 +7,7 @@
  * lowest weight marks an idle thread.
  *
  * Where the trace does not tell what a CPU runs, a reader would draw the last thread on.  So the
- * CPU switches to a thread "events lost" until the next switch.  FXT has no state "unknown": the
+ * CPU switches to a thread "not recorded" until the next switch.  FXT has no state "unknown": the
  * last thread gets one that FXT reserves, and that readers do not show.
  */
 #include <errno.h>
@@ -106,16 +106,32 @@ int fxt_events_runs(struct fxt_events *events, uint32_t cpu, uint32_t tid, uint6
 	return tid ? add_switch(events, cpu, &next, ns) : 0;
 }
 
-int fxt_events_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns)
+static int switch_to_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns)
 {
 	static const struct fxt_current lost = { .known = true, .lost = true };
+
+	return add_switch(events, cpu, &lost, ns);
+}
+
+int fxt_events_hidden(struct fxt_events *events, uint32_t cpu, uint64_t ns)
+{
+	struct fxt_current *current = &events->plans->current[cpu];
+
+	/* as fxt_events_runs() does */
+	if (!current->known)
+		*current = (struct fxt_current){ .known = true, .prio = WEIGHT_IDLE };
+	return current->lost ? 0 : switch_to_unknown(events, cpu, ns);
+}
+
+int fxt_events_unknown(struct fxt_events *events, uint32_t cpu, uint64_t ns)
+{
 	struct fxt_thread *track = fxt_thread_cpu(events->threads, cpu);
 	struct fxt_current *current = &events->plans->current[cpu];
 
 	if (!track)
 		return -ENOMEM;
 	fxt_close_to(events->threads, track, 0, ns, NULL, NULL);
-	return current->known && !current->lost ? add_switch(events, cpu, &lost, ns) : 0;
+	return current->known && !current->lost ? switch_to_unknown(events, cpu, ns) : 0;
 }
 
 int fxt_events_switch(struct fxt_events *events, const struct tb_view *view,

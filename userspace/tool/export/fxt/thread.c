@@ -44,7 +44,7 @@ int fxt_threads_open(struct fxt_threads *threads, struct fxt_out *out,
 	threads->name_process = fxt_name(out, "process", 7);
 	threads->name_cpus = fxt_name(out, "CPUs", 4);
 	threads->name_idle = fxt_name(out, "idle", 4);
-	threads->name_lost = fxt_name(out, "events lost", 11);
+	threads->name_lost = fxt_name(out, "not recorded", 12);
 	return threads->cpus && threads->idles && threads->losts ? 0 : -ENOMEM;
 }
 
@@ -207,7 +207,7 @@ struct fxt_thread *fxt_thread(struct fxt_threads *threads, uint32_t cpu, uint32_
 
 struct fxt_thread *fxt_thread_lost(struct fxt_threads *threads, uint32_t cpu)
 {
-	return get_cpu_thread(threads, &threads->losts[cpu], KOID_LOST, cpu, "events lost, CPU %u",
+	return get_cpu_thread(threads, &threads->losts[cpu], KOID_LOST, cpu, "not recorded, CPU %u",
 			      threads->name_lost, &threads->losts_named);
 }
 

@@ -14,6 +14,7 @@
 #include "json.h"
 #include "analysis/slices.h"
 #include "analysis/spans.h"
+#include "tool/show/selection.h"
 
 struct job {
 	struct json json;
@@ -237,6 +238,8 @@ static void take_slice(void *context, const struct slice *slice)
 {
 	struct json *json = context;
 
+	if (!selection_wants_slice(json->selection, json->cursor, slice->cpu, slice->tid))
+		return;
 	switch (slice->kind) {
 	case SLICE_RUN:
 		write_run(json, slice);
@@ -413,7 +416,7 @@ static uint64_t ns_of(const struct json *json, uint64_t ticks, uint64_t ns)
 	       tb_trace_ns(json->trace, ticks, json->base);
 }
 
-static int take(struct job *job, const struct tb_view *view)
+static int take(struct job *job, const struct tb_view *view, bool selected)
 {
 	struct json *json = &job->json;
 	uint64_t ns = ns_of(json, view->ticks, view->ns), other = ns;
@@ -427,8 +430,8 @@ static int take(struct job *job, const struct tb_view *view)
 		return json->error;
 	}
 	result = slices_take(job->slices, view, ns);
-	if (result < 0)
-		return result;
+	if (result < 0 || !selected)
+		return result < 0 ? result : json->error;
 	if (view->kind == TB_VIEW_LOST)
 		write_lost(json, view, ns);
 	else if (!result)
@@ -448,7 +451,7 @@ static int run(struct job *job, const struct tb_export_options *options)
 	json->cursor = cursor;
 	write_head(json);
 	while ((result = tb_export_next(options, cursor, &view)) > 0) {
-		result = take(job, &view);
+		result = take(job, &view, *options->selected);
 		if (!result)
 			result = job->out.error;
 		if (result)
@@ -486,10 +489,12 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 	job->json.trace = trace;
 	job->json.base = options->base;
 	job->json.out = &job->out;
+	job->json.selection = options->selection;
 	job->json.fields = json_fields_open(trace, options->base);
 	job->slices = slices_open(trace, options->base, take_slice, &job->json);
 	if (job->json.fields && job->slices)
-		result = spans_of_trace(&job->missing, trace, options->base);
+		result = spans_of_part(&job->missing, trace, options->base,
+				       options->switches_from);
 	if (!result) {
 		slices_missing(job->slices, &job->missing);
 		slices_switches_from(job->slices, options->switches_from);

@@ -38,6 +38,7 @@ struct json_thread {
 
 struct json {
 	struct tb_trace *trace;
+	struct selection *selection;
 	const struct tb_cursor *cursor;
 	enum tb_timebase base;
 	struct out *out;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "perfetto.h"
+#include "analysis/slices.h"
 #include "analysis/spans.h"
 #include "tool/command/command.h"
 
@@ -59,6 +60,7 @@ struct export {
 	struct pf_user *user;	/* NULL: no program has written yet */
 	struct pf_samples *samples;	/* NULL: no event had a stack or counters yet */
 	struct pf_block *block;
+	struct slices *chosen;		/* see export_chosen() */
 };
 
 /* ---- time ---- */
@@ -208,7 +210,10 @@ static int take_event(struct export *export, const struct tb_view *view)
 		export->undescribed++;
 	if (ring->current.known && !ring->current.lost)
 		ring->tid = ring->current.tid;
-	return write_extras(export, view, tid, ns);
+	done = export_hides(export->chosen, view);
+	if (done > 0)
+		done = pf_sched_unknown(export->sched, ring, ns);
+	return done < 0 ? done : write_extras(export, view, tid, ns);
 }
 
 /*
@@ -267,13 +272,19 @@ static int write_first_runs(struct export *export, uint64_t ticks)
 	const struct spans *missing = &export->missing;
 	uint64_t first = missing->first;
 	uint32_t cpu, tid;
-	int result;
+	int result = 0;
 
-	if (export->begun || ticks < first)
+	if (export->begun || (ticks < first && !export->chosen))
 		return 0;
 	export->begun = true;
-	if (export->options && export->options->switches_from > first)
-		return 0;
+	for (cpu = 0; export->chosen && !result && cpu < export->nr_rings; cpu++)
+		result = pf_sched_unknown(export->sched, &export->rings[cpu],
+					  export_ticks_ns(&export->clock, ticks));
+	if (export->chosen || (export->options && export->options->switches_from == UINT64_MAX))
+		return result;
+	/* a part begins with its first event */
+	if (export->options && export->options->switches_from >= first)
+		first = ticks;
 	result = apply_changes(export, first);
 	for (cpu = 0; !result && cpu < export->nr_rings; cpu++)
 		if (spans_first_thread(missing, cpu, first, &tid))
@@ -455,9 +466,10 @@ static int open_parts(struct export *export)
 	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
 	export->pairs = pf_pairs_open(export->trace, export->plans, export->rings,
 				      export->nr_rings, switches);
-	if (!export->sched || !export->pairs)
+	if (!export->sched || !export->pairs || export_chosen(export->trace, &export->chosen))
 		return -ENOMEM;
-	return spans_of_trace(&export->missing, export->trace, TB_TIME_MONOTONIC);
+	return spans_of_part(&export->missing, export->trace, TB_TIME_MONOTONIC,
+			     export->options ? export->options->switches_from : 0);
 }
 
 static void close_parts(struct export *export)
@@ -475,6 +487,7 @@ static void close_parts(struct export *export)
 	pf_tasks_close(export->tasks);
 	pf_losses_free(&export->losses);
 	spans_free(&export->missing);
+	slices_close(export->chosen);
 	tb_cursor_close(export->cursor);
 	pf_plans_free(export->plans);
 	free(export->rings);

@@ -302,6 +302,8 @@ int pf_sched_begin(struct pf_sched *sched, struct pf_ring *ring, uint32_t tid, u
 /** pf_sched_seen - before @view, an event of @tid, write a switch to it if Perfetto needs one */
 int pf_sched_seen(struct pf_sched *sched, struct pf_ring *ring, const struct tb_view *view,
 		  uint32_t tid, uint64_t ns);
+/** pf_sched_unknown - from @ns to its next event it is not known what the CPU runs */
+int pf_sched_unknown(struct pf_sched *sched, struct pf_ring *ring, uint64_t ns);
 /** pf_sched_lost - events are missing from @first to @last: the thread on the CPU is unknown */
 int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, uint64_t last);
 /** pf_sched_selected - the selection changed; @selected: switches are recorded from now on */

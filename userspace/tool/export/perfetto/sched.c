@@ -19,16 +19,17 @@
  *   - else before the first event of a CPU, and the first after a gap, a switch to the thread that
  *     is on the CPU.  Other events may be recorded earlier than switches: before the first switch
  *     of any CPU no thread is shown
- *   - where events are missing, or switches are no longer selected, the thread on the CPU is
- *     unknown.  Perfetto cannot express that, and would show the last thread.  So the CPU switches
- *     to a thread "events lost", and the state of the last thread is an unknown one
+ *   - where events are missing, or switches are no longer selected, and after a switch to a thread
+ *     that was not chosen to be recorded, the thread on the CPU is unknown.  Perfetto cannot
+ *     express that, and would show the last thread.  So the CPU switches to a thread "not
+ *     recorded", and the state of the last thread is an unknown one
  */
 
 /* Beyond PID_MAX_LIMIT of the kernel, which is 1 << 22 */
 #define TID_LOST	0x40000000u
-#define COMM_LOST	"events lost"
+#define COMM_LOST	"not recorded"
 
-#define STATE_IDLE	0x80	/* of the thread "events lost" after a gap */
+#define STATE_IDLE	0x80	/* of the thread "not recorded" after a gap */
 #define STATE_UNKNOWN	0x8000	/* Perfetto does not know it, and shows it as unknown */
 
 #define IDLE_PRIO	120
@@ -229,6 +230,20 @@ int pf_sched_lost(struct pf_sched *sched, struct pf_ring *ring, uint64_t first, 
 	if (sched->switches && ring->current.known && !ring->current.lost)
 		result = add_switch(ring, &to, ring->current.tid ? STATE_UNKNOWN : 0, first);
 	ring->from = last;
+	return result;
+}
+
+int pf_sched_unknown(struct pf_sched *sched, struct pf_ring *ring, uint64_t ns)
+{
+	struct pf_current *current = &ring->current;
+	int result;
+
+	if (!current->known) {
+		*current = (struct pf_current){ .known = true, .prio = IDLE_PRIO };
+		snprintf(current->comm, sizeof(current->comm), "swapper/%u", ring->cpu);
+	}
+	result = pf_sched_lost(sched, ring, ns, ns);
+	ring->from = 0;
 	return result;
 }
 

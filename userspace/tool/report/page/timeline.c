@@ -325,7 +325,7 @@ static void put_unreported(struct timeline *t)
 
 /* ---- the timeline ---- */
 
-struct timeline *timeline_open(const struct tb_trace *trace, struct selection *selection,
+struct timeline *timeline_open(struct tb_trace *trace, struct selection *selection,
 			       uint64_t items_max)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
@@ -340,7 +340,8 @@ struct timeline *timeline_open(const struct tb_trace *trace, struct selection *s
 	t->rows = rows_open(trace, t->base);
 	t->slices = slices_open(trace, t->base, take_slice, t);
 	t->places = calloc(t->nr_cpus + 1u, sizeof(*t->places));
-	if (!t->rows || !t->slices || !t->places || spans_of_trace(&t->missing, trace, t->base)) {
+	if (!t->rows || !t->slices || !t->places || spans_of_part(&t->missing, trace, t->base,
+			  selection_switches_from(selection))) {
 		timeline_close(t);
 		return NULL;
 	}

@@ -52,7 +52,7 @@ struct timeline;
  * timeline_open - make a timeline of the selected recording of @trace; NULL: ENOMEM
  * @selection: chooses the CPU, the threads and the clock
  */
-struct timeline *timeline_open(const struct tb_trace *trace, struct selection *selection,
+struct timeline *timeline_open(struct tb_trace *trace, struct selection *selection,
 			       uint64_t items_max);
 void timeline_close(struct timeline *timeline);
 
