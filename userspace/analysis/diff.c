@@ -148,8 +148,16 @@ int64_t diff_rate(const struct diff *diff, unsigned int side, const struct item 
 	return whole ? (int64_t)((unsigned __int128)item->side[side].part * 1000000000 / whole) : 0;
 }
 
+bool diff_hides(const struct diff *diff, unsigned int side, const struct item *item)
+{
+	return !item->side[side].count && analysis_total(diff->a[side])->of_threads;
+}
+
+/* 0: also if it is not known */
 static int64_t change(const struct diff *diff, const struct item *item)
 {
+	if (diff_hides(diff, 0, item) || diff_hides(diff, 1, item))
+		return 0;
 	return diff_rate(diff, 1, item) - diff_rate(diff, 0, item);
 }
 
@@ -172,23 +180,43 @@ static void relative(struct diff *diff, int64_t before, int64_t after)
 		report_unknown(diff->report, diff->section);
 }
 
+/* The times per second, and their change */
+static void cells_rate(struct diff *diff, const struct item *item)
+{
+	struct report_section *section = diff->section;
+	struct report *report = diff->report;
+	bool hidden = false;
+	unsigned int k;
+
+	for (k = 0; k < 2; k++) {
+		if (diff_hides(diff, k, item)) {
+			report_unknown(report, section);
+			hidden = true;
+		} else {
+			report_signed(report, section, diff_rate(diff, k, item));
+		}
+	}
+	if (hidden) {
+		report_unknown(report, section);
+		report_unknown(report, section);
+	} else {
+		report_signed(report, section, change(diff, item));
+		relative(diff, diff_rate(diff, 0, item), diff_rate(diff, 1, item));
+	}
+}
+
 static void row(struct diff *diff, const struct item *item)
 {
 	struct report_section *section = diff->section;
 	struct report *report = diff->report;
-	int64_t rates[2], means[2] = { 0, 0 };
+	int64_t means[2] = { 0, 0 };
 	unsigned int k;
 
-	for (k = 0; k < 2; k++) {
-		rates[k] = diff_rate(diff, k, item);
+	for (k = 0; k < 2; k++)
 		if (item->side[k].count)
 			means[k] = (int64_t)(item->side[k].sum / item->side[k].count);
-	}
 	report_text(report, section, item->name);
-	report_signed(report, section, rates[0]);
-	report_signed(report, section, rates[1]);
-	report_signed(report, section, rates[1] - rates[0]);
-	relative(diff, rates[0], rates[1]);
+	cells_rate(diff, item);
 	for (k = 0; k < 2; k++)
 		if (item->side[k].count)
 			report_signed(report, section, means[k]);
@@ -358,6 +386,11 @@ static void sum_up(struct diff *diff)
 	}
 	report_note(diff->report, diff->section,
 		    "Times are for each second of a trace; what has changed most comes first. CPU time is for each second in which the trace tells what ran on each CPU (known; a CPU of which a trace tells nothing is left out of this); the rest is for each second in which the trace has all events (covered: the mean of the CPUs).");
+	for (i = 0; i < 2; i++)
+		if (analysis_total(diff->a[i])->of_threads)
+			report_note(diff->report, diff->section,
+				    "CPU time of %c, a recording of chosen threads, is for each second of covered, too.",
+				    "AB"[i]);
 	if (analysis_total(diff->a[0])->losses || analysis_total(diff->a[1])->losses)
 		report_note(diff->report, diff->section,
 			    "Events are missing: waits and calls that lasted while they are missing are in no time.");
@@ -378,6 +411,7 @@ struct report *diff_make(struct analysis *a, struct analysis *b, const char *tit
 					   REPORT_TABLE);
 	sum_up(&diff);
 	diff_find_missing(&diff);
+	diff_find_chosen(&diff);
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		compare_kind(&diff, i);
 	diff_find_uncompared(&diff);

@@ -20,8 +20,12 @@
 #define MOST 3			/* findings of each section */
 #define SHOWN 10		/* rows of a table that diff shows without --top */
 
+/* Findings that are no change, and come first */
+enum { CHOSEN, UNCOMPARED, MISSING };
+#define NO_CHANGE(what) (INT64_MAX - MISSING + (what))
+
 struct diff_finding {
-	int64_t ns;		/* change of time per second; INT64_MAX: comes first */
+	int64_t ns;		/* change of time per second, or NO_CHANGE() */
 	const char *id;
 	char name[160], text[512];
 	char *command;
@@ -156,13 +160,30 @@ void diff_find_missing(struct diff *diff)
 		total = analysis_total(diff->a[i]);
 		if (!total->lost)
 			continue;
-		finding = add(diff, INT64_MAX, "summary", i ? "B" : "A");
+		finding = add(diff, NO_CHANGE(MISSING), "summary", i ? "B" : "A");
 		if (!finding)
 			return;
 		TEXT(finding->text, "%s lacks %" PRIu64 " of its %" PRIu64 " events: waits, calls "
 		     "and interrupts of that time are in no figure of %s.",
 		     finding->name, total->lost, total->lost + total->events, finding->name);
 		command_report(diff, finding, "losses", i);
+	}
+}
+
+void diff_find_chosen(struct diff *diff)
+{
+	struct diff_finding *finding;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (!analysis_total(diff->a[i])->of_threads)
+			continue;
+		finding = add(diff, NO_CHANGE(CHOSEN), "summary", i ? "B" : "A");
+		if (!finding)
+			return;
+		TEXT(finding->text, "%s has only chosen threads: it hides what has changed of others.",
+		     finding->name);
+		command_report(diff, finding, "tasks", i);
 	}
 }
 
@@ -180,7 +201,8 @@ void diff_find_uncompared(struct diff *diff)
 				used += (unsigned int)snprintf(titles + used, sizeof(titles) - used,
 							       "%s%s", used ? "; " : "",
 							       diff->lacks[side][kind]);
-		finding = used ? add(diff, INT64_MAX - 1, "summary", side ? "B" : "A") : NULL;
+		finding = !used ? NULL :
+			  add(diff, NO_CHANGE(UNCOMPARED), "summary", side ? "B" : "A");
 		if (!finding)
 			continue;
 		TEXT(finding->text, "%s hides what has changed of: %s. The sections below say what to record.",
@@ -278,15 +300,21 @@ static void find_rate(struct diff *diff, const struct limit *limit, const struct
 		      size_t row)
 {
 	int64_t a = diff_rate(diff, 0, item), b = diff_rate(diff, 1, item);
+	bool task = !strcmp(limit->id, "tasks");
 	struct diff_finding *finding;
 
-	if (llabs(b - a) < limit->rate || !is_changed((uint64_t)a, (uint64_t)b, limit->tenths))
+	if (llabs(b - a) < limit->rate || !is_changed((uint64_t)a, (uint64_t)b, limit->tenths) ||
+	    diff_hides(diff, 0, item) || diff_hides(diff, 1, item))
+		return;
+	/* a recording of chosen threads has an interrupt only if it interrupted one of them */
+	if (!task && analysis_total(diff->a[0])->of_threads !=
+		     analysis_total(diff->a[1])->of_threads)
 		return;
 	finding = add(diff, llabs(b - a), limit->id, item->name);
 	if (!finding)
 		return;
 	say_rate(finding, a, b);
-	if (!strcmp(limit->id, "tasks"))
+	if (task)
 		command_task(diff, finding, b > a, row);
 	else
 		command_row(diff, finding, row);
@@ -398,7 +426,7 @@ void diff_write_findings(struct diff *diff)
 			    "Nothing was compared: the sections say which events are needed.");
 	for (i = 0; i < diff->find.count; i++) {
 		finding = &diff->find.list[i];
-		if (finding->ns >= INT64_MAX - 1)
+		if (finding->ns >= NO_CHANGE(CHOSEN))
 			report_unknown(report, section);
 		else
 			report_signed(report, section, finding->ns);

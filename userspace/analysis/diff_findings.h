@@ -52,9 +52,13 @@ struct diff {
 
 /* Time per second that @item took in trace @side; ns */
 int64_t diff_rate(const struct diff *diff, unsigned int side, const struct item *item);
+/* True if trace @side has no @item, which proves nothing: it has only chosen threads */
+bool diff_hides(const struct diff *diff, unsigned int side, const struct item *item);
 
 /* Find what is missing in one trace, and what that hides */
 void diff_find_missing(struct diff *diff);
+/* Find recordings of chosen threads, which hide what others do */
+void diff_find_chosen(struct diff *diff);
 /* Find sections that cannot be compared because one of the traces lacks the events */
 void diff_find_uncompared(struct diff *diff);
 /* Find the largest changes of @items, the items of section @id */

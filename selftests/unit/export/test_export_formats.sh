@@ -168,6 +168,9 @@ result $? "a part of a trace begins with what the CPUs ran at its first event"
 	  "2000000|1" ]
 result $? "a system call that ends on a chosen CPU began on another one"
 rm -f runs.db
+"$REPORT_TRACE" chosen chosen.tbuf && $ran chosen.tbuf 100 t100 300000000 &&
+	$ran chosen.tbuf 200 t200 0
+result $? "in a recording of chosen threads nothing runs between their runs"
 
 "$TRACEBUF" print "$golden/kernel.tbuf" --from 1.0000018 --to 1.0000055 | grep '^ ' |
 	awk '{ sub(/:$/, ""); split($0, w, /\.[. ]|\[/) }

@@ -31,7 +31,11 @@ def more(a, b, tenths):
 
 def changed(name, row):
     """The size of the change, or None."""
+    if row["change"] is None:
+        return None
     rate = abs(row["change"])
+    if name in ("irq", "softirq") and len(chosen) == 1:
+        return None
     if name in ("tasks", "irq", "softirq"):
         least, tenths = (50 * MS, 15) if name == "tasks" else (20 * MS, 20)
         return rate if rate >= least and more(row["a"], row["b"], tenths) else None
@@ -44,7 +48,10 @@ def changed(name, row):
     return rate if there and rate >= 10 * MS and more(row["a_mean"], row["b_mean"], 30) else None
 
 
-expected, hidden = [], {}
+# sides that are recordings of chosen threads
+chosen = re.findall(r"CPU time of ([AB]), a recording of chosen",
+                    "\n".join(titles["summary"]["notes"]))
+expected, hidden = [(None, "summary", side) for side in chosen], {}
 for row in sections["summary"]:
     if row["lost"]:
         expected.append((None, "summary", row["trace"]))

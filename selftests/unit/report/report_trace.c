@@ -20,6 +20,7 @@
  *   report_trace deselected FILE  a CPU has no events for long when the selection changes
  *   report_trace silent FILE      of the selected events only switches occur
  *   report_trace held FILE        an interrupt holds the CPU of a task that was woken
+ *   report_trace chosen FILE      chosen threads only: 100 runs for 300 of 500 ms, others unseen
  *   report_trace moved FILE       both CPUs have a gap; the gap that begins first ends last
  *   report_trace fences FILE      waits that Perfetto draws, with and without an end
  *   report_trace behind FILE      a snapshot without the beginning of CPU 1, with a gap before it
@@ -403,11 +404,11 @@ static void unselected(void)
 	wake(0, 3060 * MS, 100, 400, 0);
 }
 
-static void interrupt(uint64_t time, unsigned int event, int32_t number)
+static void interrupt(uint64_t time, unsigned int event, uint32_t tid, int32_t number)
 {
 	const struct irq irq = { .irq = number, .name = "disk" };
 
-	assert(fx_composite(&fx, 0, event, time, 0, &irq,
+	assert(fx_composite(&fx, 0, event, time, tid, &irq,
 			    event == EV_IRQ ? sizeof(irq) : sizeof(irq.irq)));
 }
 
@@ -417,14 +418,29 @@ static void held(void)
 	fx_open(&fx, 0, 10 * MS, 0, NULL);
 	change(0, 10 * MS, 100, 1, 0);
 	wake(0, 20 * MS, 0, 100, 0);
-	interrupt(21 * MS, EV_IRQ, 11);
-	interrupt(22 * MS, EV_IRQ_EXIT, 11);
-	interrupt(22 * MS, EV_SOFTIRQ, 4);
-	interrupt(23 * MS, EV_IRQ, 11);
-	interrupt(43 * MS, EV_IRQ_EXIT, 11);
-	interrupt(46 * MS, EV_SOFTIRQ_EXIT, 4);
+	interrupt(21 * MS, EV_IRQ, 0, 11);
+	interrupt(22 * MS, EV_IRQ_EXIT, 0, 11);
+	interrupt(22 * MS, EV_SOFTIRQ, 0, 4);
+	interrupt(23 * MS, EV_IRQ, 0, 11);
+	interrupt(43 * MS, EV_IRQ_EXIT, 0, 11);
+	interrupt(46 * MS, EV_SOFTIRQ_EXIT, 0, 4);
 	change(0, 50 * MS, 0, 0, 100);
 	change(0, 60 * MS, 100, 1, 0);
+}
+
+/* Only 100 was chosen; an interrupt shows that.  200 runs in between */
+static void chosen(void)
+{
+	const struct tb_suppressed others = { .filtered = 3 };
+
+	fx_durable(&fx, TB_EV_SUPPRESSED, &others, sizeof(others));
+	fx_open(&fx, 0, 10 * MS, 0, NULL);
+	change(0, 10 * MS, 0, 0, 100);
+	interrupt(20 * MS, EV_IRQ, 100, 11);
+	interrupt(21 * MS, EV_IRQ_EXIT, 100, 11);
+	change(0, 110 * MS, 100, 0, 200);
+	change(0, 310 * MS, 200, 0, 100);
+	change(0, 510 * MS, 100, 1, 0);
 }
 
 /*
@@ -775,6 +791,7 @@ int main(int argc, char **argv)
 		{ "apart", apart, false }, { "half", half, true }, { "renamed", renamed, true },
 		{ "subset", subset, true }, { "unselected", unselected, true },
 		{ "held", held, true }, { "causes", causes, true }, { "moved", moved, true },
+		{ "chosen", chosen, true },
 		{ "deselected", deselected, false }, { "silent", silent, false },
 		{ "fences", fences, true },
 		{ "waiting", waiting, true }, { "behind", behind, false },

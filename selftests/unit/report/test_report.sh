@@ -353,9 +353,11 @@ result $? "findings name what had the CPU, and who woke a task"
 
 good=yes
 : >all
+"$REPORT_TRACE" chosen chosen.tbuf
+"$REPORT_TRACE" renamed renamed.tbuf
 for pair in 'one half' 'half other' 'half unselected' 'unselected killed' \
 	'held gap' 'gap held' 'make edges' 'waits big' \
-	    'quiet half'; do
+	    'quiet half' 'half chosen' 'chosen half' 'held chosen' 'chosen renamed'; do
 	a=${pair% *}.tbuf b=${pair#* }.tbuf
 	[ -s "$a" ] && [ -s "$b" ] || continue
 	"$TRACEBUF" diff --json "$a" "$b" >d.json 2>/dev/null &&
@@ -366,6 +368,35 @@ done
 [ $good = yes ] && "$TRACEBUF" diff half.tbuf one.tbuf |
 	grep -q 't200 runs 2.5 times as long: 400 ms -> 1.00 s'
 result $? "findings of diff follow from its tables"
+
+# difference A B SIDE LINE: diff says that SIDE hides something, and no change of a task but LINE
+difference()
+{
+	"$TRACEBUF" diff --json "$1" "$2" >d.json 2>/dev/null && python3 -c '
+import json, sys
+side, line = sys.argv[1:]
+findings, summary, tasks = json.load(open("d.json"))["sections"][:3]
+said = [row[3] for row in findings["rows"] if row[1] == "tasks" or "chosen" in row[3]]
+hides = side + " has only chosen threads: it hides what has changed of others."
+assert said == [hides] + [line] * bool(line), said
+assert [note for note in summary["notes"] if note.startswith("CPU time of ")] == [
+    f"CPU time of {side}, a recording of chosen threads, is for each second of covered, too."]
+rates = {row[0]: row[1:5] for row in tasks["rows"]}
+at = "AB".index(side)
+assert rates.pop("t100")[at] == 600000000, tasks
+for name, row in rates.items():
+    assert row[not at] > 0 and row[at] is row[2] is row[3] is None, (name, row)
+assert rates' "$3" "$4" 2>said && return
+	echo "# $1 $2:"
+	sed 's/^/# /' said
+	return 1
+}
+difference half.tbuf chosen.tbuf B "" && difference chosen.tbuf half.tbuf A "" &&
+	difference renamed.tbuf chosen.tbuf B "New: t100 uses 60 % of a CPU." &&
+	difference chosen.tbuf renamed.tbuf A "Gone: t100 used 60 % of a CPU." &&
+	"$TRACEBUF" diff --json --section irq held.tbuf chosen.tbuf |
+		grep -q '"disk",420000000,2000000,'
+result $? "diff does not miss in a recording of chosen threads what it hides"
 
 # ---- verify --analysis ----
 

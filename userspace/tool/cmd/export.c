@@ -35,8 +35,8 @@ enum {
 	EXPORT_CONTROL	 = 0x08,	/* the exporter gets control events, and all TB_EV_THREAD */
 	EXPORT_LINES	 = 0x10,	/* lines of text; control events only with -v */
 	EXPORT_WHY	 = 0x20,	/* has tracks of causes (--why) */
-	EXPORT_RUNS	 = 0x40,	/* draws runs: it gets the switches and wake-ups of all threads */
-	EXPORT_SLICES	 = 0x80,	/* makes slices: it gets the events of all threads and CPUs */
+	EXPORT_RUNS	 = 0x40,	/* gets the switches and wake-ups of all threads */
+	EXPORT_SLICES	 = 0x80,	/* gets the events of all threads and CPUs, for slices */
 };
 
 static const struct format {

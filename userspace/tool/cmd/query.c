@@ -192,10 +192,6 @@ static int check_named(struct query *query, const struct job *job)
 	if (named && query_lacks(query, named->needs, text, sizeof(text)))
 		return complain("%s has no %s %s, which the question '%s' needs", job->file, text,
 				query_lacking(query), named->name);
-	/* these sum up times of CPUs */
-	if (named && !strcmp(named->needs, "run_slices") &&
-	    (job->selection.from.given || job->selection.to.given))
-		note("runs count with their parts outside of that time; in 'report' they do not");
 	return EXIT_FINE;
 }
 

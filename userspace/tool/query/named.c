@@ -10,6 +10,11 @@
 #define LAST_NAME(from) \
 	"coalesce((SELECT comm FROM threads AS t WHERE t.tid = " from ".tid), max(comm)) AS comm"
 
+/* The selected part of a slice from @start to @end; an empty one if all of it is outside */
+#define SELECTED_PART(start, end) \
+	"max(min(" end ", " DB_TO ")\n" \
+	"               - max(" start ", " DB_FROM "), 0)"
+
 /* A share of the time in which it is known what CPUs ran; NULL: only chosen threads are known */
 #define KNOWN_SHARE(share) \
 	"CASE (SELECT value FROM recording WHERE name = 'chosen_threads')\n" \
@@ -21,21 +26,26 @@
 
 const struct query_named query_named[] = {
 	{ "cpu", "CPU time by process; percent of one CPU while it is known what all CPUs ran",
-	  "WITH edges AS MATERIALIZED (SELECT * FROM run_edges)\n"
+	  "WITH edges AS MATERIALIZED (\n"
+	  "  SELECT *, " SELECTED_PART("time - duration", "time") " AS ns\n"
+	  "    FROM run_edges)\n"
 	  "SELECT coalesce((SELECT comm FROM threads WHERE threads.tid = edges.pid), max(comm)) AS comm,\n"
 	  "       pid, count(DISTINCT tid) AS threads, sum(step > 0) AS runs,\n"
-	  "       round(sum(CASE WHEN step < 0 THEN duration END) / 1e6, 3) AS ms,\n"
+	  "       round(sum(CASE WHEN step < 0 THEN ns END) / 1e6, 3) AS ms,\n"
 	  "       "
 	  KNOWN_SHARE("round(-100.0 * total(step * known) / (SELECT max(known) FROM edges), 1)")
 	  "\n"
 	  "  FROM edges WHERE tid GROUP BY pid\n"
-	  " ORDER BY sum(CASE WHEN step < 0 THEN duration END) DESC, pid LIMIT 25",
+	  " ORDER BY sum(CASE WHEN step < 0 THEN ns END) DESC, pid LIMIT 25",
 	  "run_slices" },
 	{ "cpu-threads", "CPU time by thread, and how long they waited for it",
-	  "SELECT " LAST_NAME("run_slices") ",\n       pid, tid, count(*) AS runs,\n"
-	  "       round(sum(duration) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms,\n"
+	  "WITH runs AS (\n"
+	  "  SELECT *, " SELECTED_PART("start", "finish") " AS ns\n"
+	  "    FROM run_slices WHERE tid)\n"
+	  "SELECT " LAST_NAME("runs") ",\n       pid, tid, count(*) AS runs,\n"
+	  "       round(sum(ns) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms,\n"
 	  "       round(sum(waited) / 1e6, 3) AS waited_ms\n"
-	  "  FROM run_slices WHERE tid GROUP BY pid, tid ORDER BY sum(duration) DESC, tid LIMIT 25",
+	  "  FROM runs GROUP BY pid, tid ORDER BY sum(ns) DESC, tid LIMIT 25",
 	  "run_slices" },
 	{ "cpus", "how long each CPU was busy, which means that it ran a task, and how long in interrupts",
 	  "WITH runs AS (\n"
@@ -43,15 +53,21 @@ const struct query_named query_named[] = {
 	  "         ifnull(lead(start) OVER (PARTITION BY cpu ORDER BY start), start + duration)\n"
 	  "         END AS finish\n"
 	  "    FROM all_slices WHERE kind = 'run'),\n"
-	  "known AS MATERIALIZED (SELECT cpu, sum(finish - start) AS ns FROM runs GROUP BY cpu)\n"
-	  "SELECT cpu, round(sum(CASE WHEN kind = 'run' AND tid THEN duration END) / 1e6, 3) AS busy_ms,\n"
+	  "known AS MATERIALIZED (\n"
+	  "  SELECT cpu, sum(" SELECTED_PART("start", "finish") ") AS ns\n"
+	  "    FROM runs GROUP BY cpu),\n"
+	  "parts AS (\n"
+	  "  SELECT cpu, kind, tid, " SELECTED_PART("start", "start + duration") " AS ns\n"
+	  "    FROM slices WHERE kind IN ('run', 'irq', 'softirq'))\n"
+	  "SELECT cpu,\n"
+	  "       round(sum(CASE kind WHEN 'run' THEN ns * (tid != 0) END) / 1e6, 3) AS busy_ms,\n"
 	  "       "
-	  KNOWN_SHARE("round(100.0 * sum(CASE WHEN kind = 'run' AND tid THEN duration END) /\n"
-		      "             (SELECT ns FROM known WHERE known.cpu = slices.cpu), 1)") ",\n"
+	  KNOWN_SHARE("round(100.0 * sum(CASE kind WHEN 'run' THEN ns * (tid != 0) END) /\n"
+		      "             (SELECT ns FROM known WHERE known.cpu = parts.cpu), 1)") ",\n"
 	  "       sum(kind = 'run') AS runs,\n"
-	  "       round(sum(CASE WHEN kind = 'irq' THEN duration END) / 1e6, 3) AS irq_ms,\n"
-	  "       round(sum(CASE WHEN kind = 'softirq' THEN duration END) / 1e6, 3) AS softirq_ms\n"
-	  "  FROM slices WHERE kind IN ('run', 'irq', 'softirq') GROUP BY cpu ORDER BY cpu",
+	  "       round(sum(CASE kind WHEN 'irq' THEN ns END) / 1e6, 3) AS irq_ms,\n"
+	  "       round(sum(CASE kind WHEN 'softirq' THEN ns END) / 1e6, 3) AS softirq_ms\n"
+	  "  FROM parts GROUP BY cpu ORDER BY cpu",
 	  "run_slices" },
 	{ "states", "where the time of each thread went",
 	  "SELECT " LAST_NAME("thread_states") ", tid,\n"

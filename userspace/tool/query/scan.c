@@ -409,6 +409,7 @@ static bool is_selected(const struct query_scan *scan)
 	const struct query *query = scan->table->query;
 	struct selection *selection = query->selection;
 	const struct lasting *one;
+	struct slice slice;
 
 	if (!query->selects)
 		return true;
@@ -420,8 +421,10 @@ static bool is_selected(const struct query_scan *scan)
 		return overlaps(query, one->request.issued, one->request.done) &&
 		       selection_wants_cpu(selection, one->request.cpu) &&
 		       selection_wants_task(selection, &one->request.task);
-	return overlaps(query, one->slice.begin, one->slice.end) &&
-	       selection_wants_slice(selection, scan->cursor, one->slice.cpu, one->slice.tid);
+	slice = scan->table->kind == QUERY_STATES ? db_state_part(&one->slice, one->state) :
+						    one->slice;
+	return overlaps(query, slice.begin, slice.end) &&
+	       selection_wants_slice(selection, scan->cursor, slice.cpu, slice.tid);
 }
 
 static bool is_within(const struct query_scan *scan, const struct query_range *range)

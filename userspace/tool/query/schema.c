@@ -313,6 +313,8 @@ int query_open(struct query *query, struct tb_trace *trace, const char *file,
 	query->events = tb_trace_size(trace) / (2 * TB_ELEMENT_SIZE);
 	if (!db)
 		return -ENOMEM;
+	db->from_ns = query->from_ns;
+	db->to_ns = selection->to.given ? query->to_ns : 0;
 	if (sqlite3_open("", &db->sqlite)) {
 		db_failed(db);
 		return db->error;

@@ -49,6 +49,10 @@ static void write_recording(struct db *db)
 	insert_string(db, insert, "times", bases[db->base]);
 	insert_number(db, insert, "cpus", tb_trace_nr_cpus(db->trace));
 	insert_number(db, insert, "chosen_threads", is_of_threads(db->trace));
+	if (db->from_ns)
+		insert_number(db, insert, "from", db->from_ns);
+	if (db->to_ns)
+		insert_number(db, insert, "to", db->to_ns);
 	if (init) {
 		INSERT_MEMBER(provider);
 		INSERT_MEMBER(release);

@@ -70,9 +70,10 @@ const struct db_view db_views[] = {
 	/* all slices, selected or not */
 	{ DB_ALL_SLICES_NAME, "SELECT *, 1 AS chosen FROM slices", true },
 	/*
-	 * A row for the beginning (step 1) and the end (-1) of each run.  "known" is the time so
-	 * far in which the thread on every CPU with switches was known.  It needs all runs: a run
-	 * that is not chosen, or that ends with another thread than it began with, has no thread.
+	 * A row for the beginning (step 1) and the end (-1) of each run.  "known" is the selected
+	 * time so far in which the thread on every CPU with switches was known.  It needs all runs:
+	 * a run that is not chosen, or that ends with another thread than it began with, has no
+	 * thread.
 	 */
 	{ "run_edges",
 	  "WITH runs AS (SELECT start, CASE WHEN whole OR duration THEN start + duration ELSE"
@@ -81,12 +82,13 @@ const struct db_view db_views[] = {
 	  " CASE WHEN chosen AND (whole OR duration) THEN tid END AS tid, comm, duration"
 	  " FROM all_slices WHERE kind = 'run')"
 	  " SELECT time, step, cpu, pid, tid, comm, duration,"
-	  " coalesce(sum(CASE before WHEN cpus THEN time - since END)"
+	  " coalesce(sum(CASE before WHEN cpus THEN at - since END)"
 	  " OVER (ORDER BY time), 0) AS known FROM ("
-	  "SELECT *, lag(time) OVER w AS since, sum(step) OVER w - step AS before,"
+	  "SELECT *, lag(at) OVER w AS since, sum(step) OVER w - step AS before,"
 	  " (SELECT count(DISTINCT cpu) FROM all_slices WHERE kind = 'run') AS cpus FROM ("
+	  "SELECT *, min(max(time, " DB_FROM "), " DB_TO ") AS at FROM ("
 	  "SELECT start AS time, 1 AS step, cpu, pid, tid, comm, duration FROM runs"
-	  " UNION ALL SELECT finish, -1, cpu, pid, tid, comm, duration FROM runs)"
+	  " UNION ALL SELECT finish, -1, cpu, pid, tid, comm, duration FROM runs))"
 	  " WINDOW w AS (ORDER BY time ROWS UNBOUNDED PRECEDING))", false },
 	/*
 	 * A thread off the CPU sleeps and then waits for a CPU, or only waits.  Without a known wake-up

@@ -187,8 +187,7 @@ bool db_has_state(const struct slice *slice, enum db_state state)
 	       state == DB_RUNNABLE && (runnable || slice->has_waited);
 }
 
-/* Cut off the part of a slice off the CPU in which the thread was not in @state */
-static struct slice part_of(const struct slice *slice, enum db_state state)
+struct slice db_state_part(const struct slice *slice, enum db_state state)
 {
 	struct slice part = *slice;
 
@@ -220,7 +219,7 @@ void db_state_cell(struct db *db, const struct slice *slice, enum db_state state
 	default:
 		if (column == 6 && state == DB_SLEEPING)
 			break;
-		part = part_of(slice, state);
+		part = db_state_part(slice, state);
 		head_cell(db, &part, heads[column], cell);
 	}
 }

@@ -55,6 +55,7 @@ enum {
 
 /**
  * struct db - a database, and the trace that it is made from
+ * @from_ns, @to_ns: the time that options select; 0: not limited
  * @parts: DB_*: parts that are written now
  * @error: -errno of the first failure; nothing is written after it
  * @json: buffer for values that become JSON
@@ -66,6 +67,7 @@ struct db {
 	struct tb_trace *trace;
 	const struct tb_cursor *cursor;
 	enum tb_timebase base;
+	uint64_t from_ns, to_ns;
 	sqlite3 *sqlite;
 	unsigned int parts;
 	int error;
@@ -217,6 +219,10 @@ extern const struct db_excerpt db_excerpts[];
 #define DB_USER_SLICES_NAME "user_slices"
 extern const char db_user_slices[];
 
+/* Where the selected time begins and ends, as an expression of SQL */
+#define DB_FROM "ifnull((SELECT value FROM recording WHERE name = 'from'), 0)"
+#define DB_TO "ifnull((SELECT value FROM recording WHERE name = 'to'), 9223372036854775807)"
+
 /* Create the tables of @parts */
 void db_create_tables(struct db *db, unsigned int parts);
 /* Create the views; @all: also those that are tables in "tracebuf query" */
@@ -255,8 +261,9 @@ enum db_state { DB_RUNNING, DB_SLEEPING, DB_RUNNABLE, DB_STATES };
 #define DB_THREAD_STATES_NAME "thread_states"
 #define DB_THREAD_STATES_COLUMNS "start INTEGER, duration INTEGER, tid INTEGER, pid INTEGER," \
 	" comm TEXT, state TEXT, cpu INTEGER, whole INTEGER"
-/* True if the thread was in @state in a part of the slice; a cell of that row */
+/* True if the thread was in @state in a part of the slice; that part; a cell of that row */
 bool db_has_state(const struct slice *slice, enum db_state state);
+struct slice db_state_part(const struct slice *slice, enum db_state state);
 void db_state_cell(struct db *db, const struct slice *slice, enum db_state state, int column,
 		   const struct db_cell *cell);
 /* Insert into the tables */
