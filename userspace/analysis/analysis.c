@@ -64,8 +64,9 @@ struct analysis *analysis_new(struct tb_trace *trace,
 	for (i = 0; i < ANALYSIS_WORSTS && a->worst[i].list; i++)
 		;
 	if (!a->slices || !a->gaps.list || i < ANALYSIS_WORSTS ||
-	    (a->options.whole && (spans_of_part(&a->missing, trace, a->options.base,
-					     a->options.switches_from) ||
+	    (a->options.whole && (slices_find_chosen(a->slices, trace) ||
+				  spans_of_part(&a->missing, trace, a->options.base,
+						a->options.switches_from) ||
 				  known_start(a)))) {
 		analysis_free(a);
 		return NULL;

@@ -371,8 +371,9 @@ enum analysis_context {
  * @context: if it is not ANALYSIS_FROM_TASK, an interrupt or softirq woke it, not @waker
  *
  * The following are for wake-ups (@begin is @woken_at):
- * @instead, @nr_instead: what @cpu ran meanwhile, and for how long, longest first: an interrupt or
- *	softirq if @handler is set, else a task without what interrupted it; both NULL: it was idle
+ * @instead, @nr_instead: what @cpu ran meanwhile, since @moved_at, and for how long, longest first:
+ *	an interrupt or softirq if @handler is set, else a task without what interrupted it; both
+ *	NULL: it was idle
  * @others_ns: time of others, for which @instead has no room
  * @unknown_ns: the rest
  * @moved_at: when @task was moved to the queue of @cpu from that of another CPU; 0: it was not

@@ -158,6 +158,14 @@ static void section_latency_instead(struct report_builder *m)
 	for (i = 0; (wait = analysis_worst(m->a, ANALYSIS_WORST_WAKEUP, i)); i++) {
 		uint64_t whole = wait->end - wait->begin;
 
+		if (wait->moved_at) {
+			number(m, i + 1);
+			report_unknown(m->report, m->section);
+			report_unknown(m->report, m->section);
+			text(m, "(in the queue of another CPU)");
+			number(m, wait->moved_at - wait->begin);
+			cell_share(m, wait->moved_at - wait->begin, whole);
+		}
 		for (k = 0; k < wait->nr_instead; k++) {
 			number(m, i + 1);
 			number(m, wait->cpu);
@@ -179,7 +187,7 @@ static void section_latency_instead(struct report_builder *m)
 		}
 	}
 	if (i)
-		remark(m, "On the CPU on which it ran at last; a task's time is without what interrupted it. At most %d runs, interrupts and softirqs are looked at.",
+		remark(m, "On the CPU on which it ran at last, as long as the task was in the queue of that CPU; a task's time is without what interrupted it. At most %d runs, interrupts and softirqs are looked at.",
 		       ANALYSIS_HISTORY);
 }
 

@@ -80,20 +80,26 @@ static void make(struct plan *plan, const struct tb_format *format)
 
 const struct plan *plan_of(struct plans *plans, const struct tb_format *format)
 {
-	struct plan *plan;
+	struct plan **plan;
 
 	/* a multiple of 64, not to grow for each format */
 	if (tb_array_reach(&plans->list, &plans->count, format->index | 63, sizeof(*plan)))
 		return NULL;
 	plan = &plans->list[format->index];
-	if (!plan->made)
-		make(plan, format);
-	plan->made = true;
-	return plan;
+	if (!*plan) {
+		*plan = calloc(1, sizeof(**plan));
+		if (*plan)
+			make(*plan, format);
+	}
+	return *plan;
 }
 
 void plans_free(struct plans *plans)
 {
+	unsigned int i;
+
+	for (i = 0; i < plans->count; i++)
+		free(plans->list[i]);
 	free(plans->list);
 	*plans = (struct plans){ 0 };
 }

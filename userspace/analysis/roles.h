@@ -40,16 +40,15 @@ struct plan {
 	const struct tb_format_field *name;
 	const char *fixed;
 	size_t fixed_length;
-	bool made;
 };
 
 /* Plans of formats, added at their first use.  All zero: empty */
 struct plans {
-	struct plan *list;
+	struct plan **list;
 	unsigned int count;
 };
 
-/** plan_of - the plan of @format; valid until the next call; NULL: no memory */
+/** plan_of - the plan of @format; valid until plans_free(); NULL: no memory */
 const struct plan *plan_of(struct plans *plans, const struct tb_format *format);
 void plans_free(struct plans *plans);
 

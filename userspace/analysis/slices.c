@@ -132,7 +132,7 @@ void slices_close(struct slices *slices)
 
 /* ---- threads ---- */
 
-static struct thread *thread_of(struct slices *slices, uint32_t tid)
+struct thread *slices_thread(struct slices *slices, uint32_t tid)
 {
 	void **slot = map_at(&slices->threads, tid);
 
@@ -303,7 +303,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	tid = plan_number(view, plan->fields[0], &has);
 	if (!has || !tid)
 		return 0;
-	thread = thread_of(slices, (uint32_t)tid);
+	thread = slices_thread(slices, (uint32_t)tid);
 	if (!thread)
 		return -ENOMEM;
 	slices->wakeups |= plan->role == ROLE_WAKEUP;
@@ -340,41 +340,6 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 }
 
 /*
- * Find the chosen threads.  An event is recorded if it happens in one; those of "sched" also if
- * they name one.  Idle CPUs are chosen if all but some threads are; else the thread before or after
- * an idle CPU is chosen.
- */
-static int note_chosen(struct slices *slices, const struct plan *plan, const struct tb_view *view)
-{
-	int64_t tid = view->tid, next;
-	struct thread *thread;
-	bool has, has_next;
-
-	if (plan->role == ROLE_SWITCH) {
-		tid = plan_number(view, plan->fields[SWITCH_PREV], &has);
-		next = plan_number(view, plan->fields[SWITCH_NEXT], &has_next);
-		if (!has || !has_next || (tid && next) || slices->idle_chosen)
-			return 0;
-		tid = tid ? tid : next;
-	} else if (!strcmp(view->format->system, "sched")) {
-		return 0;
-	} else {
-		slices->idle_chosen |= !tid;
-	}
-	thread = tid ? thread_of(slices, (uint32_t)tid) : NULL;
-	if (thread)
-		thread->chosen = true;
-	return thread || !tid ? 0 : -ENOMEM;
-}
-
-bool slices_sees(const struct slices *slices, uint32_t tid)
-{
-	const struct thread *thread = map_get(&slices->threads, tid);
-
-	return !slices->of_threads || (tid ? thread && thread->chosen : slices->idle_chosen);
-}
-
-/*
  * A thread leaves the CPU.  A waking before counts if no wakeup has followed: the thread was about
  * to sleep.  After a wakeup it did not go to sleep at all.
  */
@@ -401,7 +366,7 @@ static int take_out(struct slices *slices, const struct plan *plan,
 	seen = slices_sees(slices, cpu->run.tid);
 	if (slices->off && has_tid && tid && slices_sees(slices, (uint32_t)tid) &&
 	    !(has_state && state & STATE_DEAD)) {
-		thread = thread_of(slices, (uint32_t)tid);
+		thread = slices_thread(slices, (uint32_t)tid);
 		if (!thread)
 			return -ENOMEM;
 		thread->out = true;
@@ -487,7 +452,7 @@ static int take_call(struct slices *slices, const struct plan *plan,
 	bool has;
 
 	id = plan_number(view, plan->fields[0], &has);
-	thread = has ? thread_of(slices, view->tid) : NULL;
+	thread = has ? slices_thread(slices, view->tid) : NULL;
 	if (!thread)
 		return has ? -ENOMEM : 0;
 	thread->asleep_since = UINT64_MAX;
@@ -543,17 +508,23 @@ static int take_call_exit(struct slices *slices, const struct plan *plan,
 
 /* ---- events ---- */
 
-/* It is not known any more what the CPU does */
-static void drop_open(struct slices *slices, struct cpu *cpu, uint64_t ns)
+void slices_end_run(struct slices *slices, struct cpu *cpu, uint64_t ns)
 {
 	if (cpu->running && slices_sees(slices, cpu->run.tid))
 		slice_end(slices, &cpu->run, ns, SLICE_UNENDED);
 	else if (cpu->running)
 		end_unknown(slices, &cpu->run);
+	cpu->running = false;
+}
+
+/* It is not known any more what the CPU does */
+static void drop_open(struct slices *slices, struct cpu *cpu, uint64_t ns)
+{
+	slices_end_run(slices, cpu, ns);
 	if (cpu->softirq)
 		end_unknown(slices, &cpu->in_softirq);
 	slices_drop_irqs(slices, cpu, 0);
-	cpu->running = cpu->softirq = false;
+	cpu->softirq = false;
 	cpu->raised = RAISED_UNKNOWN;
 }
 
@@ -578,7 +549,7 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 	if (!slices->first_runs || ticks < missing->first)
 		return 0;
 	slices->first_runs = false;
-	if (slices->switches_from < missing->first)
+	if (slices->switches_from <= missing->first)
 		ticks = missing->first;
 	if (slices_take_changes(slices, ticks))
 		return -ENOMEM;
@@ -659,7 +630,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	if (!view->format)
 		return 0;
 	plan = plan_of(&slices->plans, view->format);
-	if (!plan || (slices->of_threads && note_chosen(slices, plan, view)))
+	if (!plan || (slices->of_threads && slices_note_chosen(slices, plan, view) < 0))
 		return -ENOMEM;
 	switch (plan->role) {
 	case ROLE_SWITCH:

@@ -120,6 +120,12 @@ void slices_missing(struct slices *slices, const struct spans *missing);
  */
 void slices_switches_from(struct slices *slices, uint64_t ticks);
 
+/*
+ * In a recording of chosen threads, find out from all events of the file, selected or not, which
+ * threads they are.  Without this call, the events so far tell.  0, -ENOMEM
+ */
+int slices_find_chosen(struct slices *slices, struct tb_trace *trace);
+
 /* True if slices of @kinds, 1 << enum slice_kind, are made of events of this format */
 bool slices_wants(struct slices *slices, const struct tb_format *format,
 		  unsigned int kinds);
@@ -138,10 +144,10 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
  */
 int slices_begin(struct slices *slices, uint64_t ticks);
 
-/* Return false if thread @tid may have run without an event, because by the events so far it is
- * none of the recording's chosen threads.  @tid 0: the idle threads */
+/* Return false if thread @tid may have run without an event, because it is not known to be one of
+ * the recording's chosen threads.  @tid 0: the idle threads */
 bool slices_sees(const struct slices *slices, uint32_t tid);
-/* True if threads that are not recorded may run while a CPU looks idle, by the events so far */
+/* True if threads that are not recorded may run while a CPU looks idle */
 static inline bool slices_hides_threads(const struct slices *slices)
 {
 	return !slices_sees(slices, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the parts of slices share: slices.c has threads and events, slices_irq.c interrupts,
- * slices_selected.c the changes of selected events.
+ * slices_selected.c the changes of selected events, slices_chosen.c the chosen threads.
  */
 #ifndef TRACEBUF_SLICES_PARTS_H
 #define TRACEBUF_SLICES_PARTS_H
@@ -157,8 +157,19 @@ static inline uint64_t known_until(const struct slices *slices, unsigned int cpu
 
 /* ---- slices.c ---- */
 
+/* The state of thread @tid; NULL: no memory */
+struct thread *slices_thread(struct slices *slices, uint32_t tid);
+/* It is not known what @cpu runs after @ns: end the run */
+void slices_end_run(struct slices *slices, struct cpu *cpu, uint64_t ns);
+
 /* End a sleep without an end in the trace: at @ns, or where that event may be missing */
 void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns);
+
+/* ---- slices_chosen.c ---- */
+
+/* Learn from an event which threads were chosen: 1 it tells, 0, -ENOMEM */
+int slices_note_chosen(struct slices *slices, const struct plan *plan,
+		       const struct tb_view *view);
 
 /* ---- slices_irq.c ---- */
 

@@ -32,15 +32,13 @@ static bool has_end(struct slices *slices, unsigned int index, const struct tb_f
 	unsigned int i, count = tb_trace_formats(slices->trace);
 	const struct plan *plan = plan_of(&slices->plans, format);
 	const struct tb_format *other;
-	struct plan begins;
 
 	if (!plan || !ends[plan->role])
 		return true;
-	begins = *plan;		/* a copy: plan_of() may move it */
 	for (i = 0; i < count; i++) {
 		other = tb_trace_format_at(slices->trace, i);
 		if (tb_trace_selects(slices->trace, index, other->id) &&
-		    ends_with(slices, &begins, format, other))
+		    ends_with(slices, plan, format, other))
 			return true;
 	}
 	return false;
@@ -55,11 +53,8 @@ static void stop_running(struct slices *slices, uint64_t ns)
 	size_t k;
 
 	for (i = 0; i < slices->nr_cpus; i++)
-		if (slices->cpus[i] && slices->cpus[i]->running) {
-			slices->cpus[i]->running = false;
-			slice_end(slices, &slices->cpus[i]->run, known_until(slices, i, ns),
-				  SLICE_UNENDED);
-		}
+		if (slices->cpus[i])
+			slices_end_run(slices, slices->cpus[i], known_until(slices, i, ns));
 	for (k = 0; k < threads->count; k++) {
 		thread = threads->entries[k].value;
 		if (thread && thread->out)

@@ -28,10 +28,11 @@ struct gap_span {
  * @tid: the thread that ran from the beginning of the recording, or from the time given to
  *	spans_of_part(), to the CPU's first event since then, at @first, in ticks, if @has_tid
  * @first_is_switch: that event is a switch
+ * @open: for spans_of_part(): that event is not found yet
  */
 struct cpu_span {
 	uint64_t begin, end, first;
-	bool any, has_tid, first_is_switch;
+	bool any, has_tid, first_is_switch, open;
 	uint32_t tid;
 };
 
@@ -42,8 +43,7 @@ struct spans {
 	struct gap_span *own;		/* set by spans_of_trace() */
 	size_t nr_own, room_own;
 	uint64_t lost;			/* number of missing events */
-	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid,
-					 * or the time given to spans_of_part() */
+	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid */
 	bool all_cpus;			/* @cpus has all CPUs of the machine on which anything ran */
 	bool rules_known;		/* spans_lacks() is certain: the recording was stopped */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */

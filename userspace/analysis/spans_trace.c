@@ -8,9 +8,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "roles.h"
 #include "slices.h"
 #include "spans.h"
 #include "lib/array.h"
+
+/* Events that are read to find what the CPUs of a part run at its beginning */
+#define EVENTS_AHEAD 1000000
 
 struct ahead {
 	const struct tb_trace *trace;
@@ -310,67 +314,91 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 		cpus[i].has_tid = cpus[i].has_tid && cpus[i].first < deselected;
 }
 
-/* Find the first event of @cpu at @from, in ticks, or later: 1.  0: none, or a loss is before it */
-static int find_event_from(struct tb_trace *trace, struct tb_choice *choice, uint64_t from,
-			   struct cpu_span *cpu)
+/* True if rules, but for the choice of threads, kept out switches */
+static bool rules_lack_switches(const struct tb_trace *trace)
 {
-	struct tb_cursor *cursor;
+	size_t count, i;
+	const struct tb_suppressed *list = tb_trace_suppressed(trace, &count);
+	const struct tb_format *format = switch_format(trace);
+
+	for (i = 0; i < count; i++)
+		if (list[i].id && format && list[i].id >> 1 == format->id >> 1)
+			return true;
+	return !format;
+}
+
+/* True if the event of @view tells which thread has run on its CPU since @from */
+static bool tells_thread(const struct tb_view *view, uint64_t from, uint64_t deselected,
+			 bool of_threads)
+{
+	/* an event outside of "sched" is that of a chosen thread */
+	return view->kind == TB_VIEW_EVENT && view->ticks >= from && view->ticks < deselected &&
+	       (!of_threads || (view->tid && strcmp(view->format->system, "sched")));
+}
+
+/* Look at the first event of each of @open CPUs since @from; after EVENTS_AHEAD events, give up */
+static int read_ahead(struct spans *spans, struct tb_trace *trace, struct tb_cursor *cursor,
+		      uint64_t from, unsigned int open)
+{
+	bool of_threads = is_of_threads(trace);
+	uint64_t deselected = deselected_at(trace, from);
+	struct cpu_span *cpu;
 	struct tb_view view;
+	unsigned int events;
 	int result;
 
-	result = tb_cursor_open(trace, &cursor);
-	if (!result)
-		result = tb_cursor_choose(cursor, choice);
-	if (!result)
-		result = tb_cursor_seek(cursor, from);
-	while (!result && (result = tb_cursor_next(cursor, &view)) > 0) {
-		if (view.kind == TB_VIEW_EVENT && view.format && view.ticks >= from)
+	result = tb_cursor_seek(cursor, from);
+	for (events = 0; !result && open && events < EVENTS_AHEAD; events++) {
+		if (tb_cursor_next(cursor, &view) <= 0)
 			break;
-		result = view.kind == TB_VIEW_LOST ? -ENODATA : 0;
-	}
-	if (result > 0) {
+		cpu = view.cpu < spans->nr_cpus ? &spans->cpus[view.cpu] : NULL;
+		if (!cpu || !cpu->open || (view.kind == TB_VIEW_EVENT &&
+					   (!view.format || view.ticks < from)))
+			continue;
+		cpu->open = false;
+		open--;
+		cpu->has_tid = tells_thread(&view, from, deselected, of_threads);
+		if (!cpu->has_tid)
+			continue;
 		cpu->first = view.ticks;
 		cpu->tid = view.tid;
 		cpu->first_is_switch = is_switch(view.format);
+		spans->first = cpu->first < spans->first ? cpu->first : spans->first;
 	}
-	tb_cursor_close(cursor);
-	return result == -ENOMEM ? result : result > 0;
+	return result;
 }
 
 /* Find the threads that run at @from, in ticks, if it is after the beginning of the recording */
 static int begin_at(struct spans *spans, struct tb_trace *trace, enum tb_timebase base,
 		    uint64_t from)
 {
-	uint64_t ns = tb_trace_ns(trace, from, base), deselected = deselected_at(trace, from);
-	struct tb_choice choice = {
-		.nr_cpus = spans->nr_cpus,
+	const struct tb_choice choice = {
 		.flags = TB_CHOICE_NO_USER | TB_CHOICE_NO_CONTROL | TB_CHOICE_NO_TASKS,
 	};
-	unsigned char *cpus;
-	int result = 0;
-	unsigned int i;
+	uint64_t ns = tb_trace_ns(trace, from, base);
+	struct tb_cursor *cursor;
+	unsigned int i, open = 0;
+	int result;
 
-	if (!switch_format(trace) || spans_lacks(trace, "sched:sched_switch") ||
-	    (spans->first < UINT64_MAX && from <= spans->first))
+	if (rules_lack_switches(trace) || (spans->first < UINT64_MAX && from <= spans->first))
 		return 0;
-	cpus = calloc(spans->nr_cpus + 1, 1);
-	if (!cpus)
-		return -ENOMEM;
-	choice.cpus = cpus;
-	spans->first = from;
-	for (i = 0; result >= 0 && i < spans->nr_cpus; i++) {
+	spans->first = UINT64_MAX;
+	for (i = 0; i < spans->nr_cpus; i++) {
 		struct cpu_span *cpu = &spans->cpus[i];
 
 		cpu->has_tid = false;
-		if (cpu->begin > ns || spans_unreported(spans, i, ns) < ns)
-			continue;
-		cpus[i] = 1;
-		result = find_event_from(trace, &choice, from, cpu);
-		cpus[i] = 0;
-		cpu->has_tid = result > 0 && cpu->first < deselected;
+		cpu->open = cpu->any && cpu->begin <= ns && cpu->end >= ns &&
+			    spans_unreported(spans, i, ns) >= ns;
+		open += cpu->open;
 	}
-	free(cpus);
-	return result < 0 ? result : 0;
+	result = tb_cursor_open(trace, &cursor);
+	if (result)
+		return result;
+	result = tb_cursor_choose(cursor, &choice);
+	if (!result)
+		result = read_ahead(spans, trace, cursor, from, open);
+	tb_cursor_close(cursor);
+	return result == -ENOMEM ? result : 0;
 }
 
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)

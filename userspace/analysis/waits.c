@@ -365,12 +365,15 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 		.begin = slice->begin, .end = slice->end, .cpu = slice->cpu,
 	};
 
+	uint64_t begin;
+
 	a->woken = *slice;
 	if (!task || !cpu || !analysis_wants(a, slice->cpu, slice->tid))
 		return;
 	/* it may have been woken before it had left the CPU */
 	if (task->off && wait.begin < task->off_at)
 		wait.begin = task->off_at;
+	begin = wait.begin;
 	wait.task = &task->it;
 	wait.before = task->last_cpu == NO_CPU ? slice->cpu : task->last_cpu;
 	wait.state = task->off ? task->off_state : 0;
@@ -383,7 +386,11 @@ void waits_woken(struct analysis *a, const struct slice *slice)
 	if (!is_among_worst(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait))
 		return;
 	waits_note_waker(&wait, slice);
+	/* before, another CPU had it in its queue */
+	if (wait.moved_at)
+		wait.begin = wait.moved_at;
 	wait.quota = find_instead(cpu, &wait) && has_quota(a, task);
+	wait.begin = begin;
 	keep_wait(a, &a->worst[ANALYSIS_WORST_WAKEUP], &wait);
 }
 

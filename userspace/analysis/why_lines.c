@@ -669,7 +669,9 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 	lines->files = files_open(trace);
 	lines->completions = completions_open(trace, base);
 	result = slices && lines->files && lines->completions ?
-		 spans_of_trace(&missing, trace, base) : -ENOMEM;
+		 slices_find_chosen(slices, trace) : -ENOMEM;
+	if (!result)
+		result = spans_of_trace(&missing, trace, base);
 	if (!result)
 		result = tb_cursor_open(trace, &reader.cursor);
 	if (!result) {

@@ -18,7 +18,7 @@ import pf_wire      # noqa: E402
 
 def of_sqlite(path, tid, _):
     return sqlite3.connect(path).execute(
-        "SELECT sum(duration) FROM run_slices WHERE tid = ?", [tid]).fetchone()[0]
+        "SELECT ifnull(sum(duration), 0) FROM run_slices WHERE tid = ?", [tid]).fetchone()[0]
 
 
 def of_json(path, _, comm):

@@ -8,6 +8,7 @@
  *
  *   cpus N                       CPUs of the machine; before all others (8)
  *   arguments                    system calls have arguments; before all others but this one
+ *   chosen                       other threads than the chosen ones were not recorded
  *   compact                      record frequent events in their compact forms
  *   thread TID [CGROUP]          a thread named t<TID> existed before the recording
  *   quota CGROUP TEXT            its CPU quota: TB_STRING_QUOTA
@@ -573,6 +574,7 @@ static void begin(void)
 
 int main(int argc, char **argv)
 {
+	const struct tb_suppressed others = { .filtered = 3 };
 	char line[TEXT], order[TEXT];
 	uint64_t time, more[3];
 	uint32_t tid;
@@ -595,7 +597,9 @@ int main(int argc, char **argv)
 		begin();
 		tid = 0;
 		memset(more, 0, sizeof(more));
-		if (!strcmp(line, "compact\n"))
+		if (!strcmp(line, "chosen\n"))
+			fx_durable(&fx, TB_EV_SUPPRESSED, &others, sizeof(others));
+		else if (!strcmp(line, "compact\n"))
 			compact = true;
 		else if (sscanf(line, "select %" SCNu64 " %255s", &time, order) == 2)
 			select_names(time, order);

@@ -168,8 +168,46 @@ result $? "a part of a trace begins with what the CPUs ran at its first event"
 	  "2000000|1" ]
 result $? "a system call that ends on a chosen CPU began on another one"
 rm -f runs.db
+ok=0
 "$REPORT_TRACE" chosen chosen.tbuf && $ran chosen.tbuf 100 t100 300000000 &&
-	$ran chosen.tbuf 200 t200 0
+	$ran chosen.tbuf 200 t200 0 || ok=1
+# an interrupt shows that 100 was chosen; without it, 100 is the one thread in all switches
+for interrupt in '' 'irq 0 8000000 100 11'; do
+	"$HISTORY_TRACE" busy.tbuf >/dev/null <<END
+chosen
+cpus 1
+thread 100
+thread 200
+thread 300
+switch 0 1000000 200 0 100
+switch 0 5000000 100 0 300
+switch 0 6000000 200 0 100
+${interrupt:-symbol 1 none}
+switch 0 9000000 100 0 200
+totals 0 0 10000000
+END
+	$ran busy.tbuf 100 t100 7000000 && $ran busy.tbuf 200 t200 0 &&
+		$ran busy.tbuf 100 t100 7000000 -t 100 &&
+		$ran busy.tbuf 100 t100 7000000 -e sched_switch || ok=1
+done
+$ran busy.tbuf 100 t100 1000000 --from 0.007 || ok=1
+# after the gap, 200 need not have been on the CPU before it wakes 100
+"$HISTORY_TRACE" lossy.tbuf >/dev/null <<END
+chosen
+cpus 1
+thread 100
+thread 200
+switch 0 1000000 0 0 100
+irq 0 1100000 100 11
+irqend 0 1200000 100 11
+gap 0 4000000 200 3 2500000 3500000
+waking 0 4000000 200 100 0 1
+switch 0 9000000 200 0 100
+switch 0 9500000 100 1 0
+totals 0 0 10000000
+END
+$ran lossy.tbuf 100 t100 2000000 && $ran lossy.tbuf 200 t200 0 || ok=1
+[ $ok = 0 ]
 result $? "in a recording of chosen threads nothing runs between their runs"
 
 "$TRACEBUF" print "$golden/kernel.tbuf" --from 1.0000018 --to 1.0000055 | grep '^ ' |

@@ -49,8 +49,7 @@ def changed(name, row):
 
 
 # sides that are recordings of chosen threads
-chosen = re.findall(r"CPU time of ([AB]), a recording of chosen",
-                    "\n".join(titles["summary"]["notes"]))
+chosen = re.findall(r"([AB]) has only chosen threads", "\n".join(titles["summary"]["notes"]))
 expected, hidden = [(None, "summary", side) for side in chosen], {}
 for row in sections["summary"]:
     if row["lost"]:

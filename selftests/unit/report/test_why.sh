@@ -134,7 +134,9 @@ END
 says '40.000   58.0     40.000        0.010000    t100-100 runs' why -t 103 pulled.tbuf &&
 	"$TRACEBUF" report --width 1000 --section findings pulled.tbuf >said &&
 	grep -q 't103-103 could run and had no CPU for 40 ms, .*(40 ms at most)\.$' said &&
-	grep -q '103 ran only 40 ms later .*: it was in the queue of another CPU for 40 ms' said
+	grep -q '103 ran only 40 ms later .*: it was in the queue of another CPU for 40 ms' said &&
+	says '1    -    -  (in the queue of another CPU)  40.00 ms  ' \
+		report --section latency-instead pulled.tbuf
 result $? "a wait for a busy CPU that an idle one ends"
 # There is no sched_wakeup: the wake-up of 103 is over when 103 runs.  CPU 1 takes 103 after that
 history preempted <<'END'

@@ -280,6 +280,9 @@ static void arguments(void)
 		  "socket (family=AF_UNIX, type=SOCK_STREAM|SOCK_CLOEXEC, protocol=0)" },
 		{ 98, { ~0ull, 0x7f00 }, NULL, NULL, 2, "who=RUSAGE_CHILDREN, " },
 		{ 158, { 0x1002, 0x7f00 }, NULL, NULL, 2, "option=ARCH_SET_FS, arg2=0x7f00)" },
+		{ 158, { 0x3001, 1 }, NULL, NULL, 2, "option=0x3001, arg2=0x1)" },
+		{ 165, { 1, 2, 3, 0xc0ed1001, 0 }, NULL, NULL, 5,
+		  "flags=MS_MGC_VAL|MS_RDONLY|MS_BIND, " },
 		{ 318, { 0x7f00, 8, 5 }, NULL, NULL, 3, "flags=GRND_NONBLOCK|GRND_INSECURE)" },
 		/* bits without a name */
 		{ 9, { 0, 1, 0x40, 0x100000000000, 0, 0 }, NULL, NULL, 6, "prot=0x40, flags=0, fd=0" },

@@ -52,7 +52,7 @@ static const struct format {
 	  EXPORT_BINARY | EXPORT_CONTROL | EXPORT_RUNS },
 	{ "ctf", ".ctf", tb_export_ctf,
 	  "read it with babeltrace2, or open it in Trace Compass",
-	  EXPORT_DIRECTORY | EXPORT_CONTROL | EXPORT_RUNS },
+	  EXPORT_DIRECTORY | EXPORT_CONTROL },
 	{ "json", ".json", tb_export_json,
 	  "open it at https://ui.perfetto.dev, or in Chrome at chrome://tracing",
 	  EXPORT_SLICES },

@@ -77,11 +77,13 @@ static void ignore_slice(void *context, const struct slice *slice)
 	(void)slice;
 }
 
-int export_chosen(const struct tb_trace *trace, struct slices **chosen)
+int export_chosen(struct tb_trace *trace, const unsigned char *wanted, struct slices **chosen)
 {
-	*chosen = is_of_threads(trace) ?
-		  slices_open(trace, TB_TIME_MONOTONIC, ignore_slice, NULL) : NULL;
-	return is_of_threads(trace) && !*chosen ? -ENOMEM : 0;
+	*chosen = NULL;
+	if (!is_of_threads(trace) || !export_has_event(trace, "sched_switch", wanted))
+		return 0;
+	*chosen = slices_open(trace, TB_TIME_MONOTONIC, ignore_slice, NULL);
+	return *chosen ? slices_find_chosen(*chosen, trace) : -ENOMEM;
 }
 
 int export_hides(struct slices *chosen, const struct tb_view *view)

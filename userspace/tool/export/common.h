@@ -38,13 +38,14 @@ uint64_t export_ticks_ns(struct export_clock *clock, uint64_t ticks);
 struct slices;
 
 /**
- * export_chosen - follow which threads a recording of chosen threads has
- * @chosen: out: NULL if all threads were recorded
+ * export_chosen - follow the runs of a recording of chosen threads
+ * @wanted: by index of the format: true if its events are exported; NULL: all
+ * @chosen: out: NULL if all threads were recorded, or no switch is exported
  * Return: 0, -ENOMEM.  The caller calls slices_close().
  */
-int export_chosen(const struct tb_trace *trace, struct slices **chosen);
+int export_chosen(struct tb_trace *trace, const unsigned char *wanted, struct slices **chosen);
 /**
- * export_hides - take the next event
+ * export_hides - take the next event or loss; @chosen may be NULL
  * Return: 1 if its CPU now runs a thread that is not recorded, so that another one may follow
  * without an event; 0; -ENOMEM.
  */

@@ -106,8 +106,9 @@ static int run(struct db *db, const struct tb_export_options *options)
 	db->cursor = cursor;
 	slices = slices_open(db->trace, db->base, take_slice, &target);
 	requests = requests_open(db->trace, take_request, &target);
-	result = slices && requests ?
-		 spans_of_part(&missing, db->trace, db->base, options->switches_from) : -ENOMEM;
+	result = slices && requests ? slices_find_chosen(slices, db->trace) : -ENOMEM;
+	if (!result)
+		result = spans_of_part(&missing, db->trace, db->base, options->switches_from);
 	if (!result) {
 		slices_missing(slices, &missing);
 		slices_switches_from(slices, options->switches_from);

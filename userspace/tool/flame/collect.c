@@ -313,7 +313,7 @@ static int start_times(struct collect *collect)
 	if (result)
 		return result;
 	collect->slices = slices_open(collect->trace, TB_TIME_MONOTONIC, take_slice, collect);
-	if (!collect->slices)
+	if (!collect->slices || slices_find_chosen(collect->slices, collect->trace))
 		return -ENOMEM;
 	slices_missing(collect->slices, &collect->missing);
 	slices_off(collect->slices);

@@ -146,7 +146,7 @@ static int open_lasting(struct query_scan *scan)
 		return 0;
 	}
 	scan->slices = slices_open(table->query->trace, table->query->db->base, take_slice, scan);
-	if (!scan->slices)
+	if (!scan->slices || slices_find_chosen(scan->slices, table->query->trace))
 		return -ENOMEM;
 	slices_missing(scan->slices, &table->query->missing);
 	slices_switches_from(scan->slices, table->query->selection->wanted ? UINT64_MAX : 0);
@@ -187,8 +187,6 @@ static int choose(struct query_scan *scan)
 	const struct query_range *range = scan->range;
 	struct query *query = scan->table->query;
 	unsigned int count = tb_trace_formats(query->trace), i;
-	/* each event of a thread shows that it was chosen */
-	bool all = scan->slices && is_of_threads(query->trace);
 	struct tb_choice choice = { .flags = TB_CHOICE_NO_USER };
 	unsigned char *formats = calloc(count + 1, 1);
 	const struct selection *selection = query->selection;
@@ -199,8 +197,7 @@ static int choose(struct query_scan *scan)
 	if (!formats)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		formats[i] = (all && (!selection->wanted || selection->wanted[i])) ||
-			     wants_format(scan, tb_trace_format_at(query->trace, i));
+		formats[i] = wants_format(scan, tb_trace_format_at(query->trace, i));
 	choice.formats = formats;
 	if (!range->marks && !scan->files)
 		choice.flags |= TB_CHOICE_NO_CONTROL;

@@ -245,7 +245,7 @@ static const struct named ptraces[] = {
 	N(PTRACE_GETREGSET), N(PTRACE_SETREGSET), N(PTRACE_SEIZE), N(PTRACE_INTERRUPT),
 	N(PTRACE_LISTEN), {}
 };
-/* ioctl()s of terminals and files; their numbers are of no form */
+/* ioctl()s of terminals and files: _IO() and its like did not make most of their numbers */
 static const struct named ioctls[] = {
 	N(TCGETS), N(TCSETS), N(TCSETSW), N(TCSETSF), N(TCSBRK), N(TCXONC), N(TCFLSH),
 	N(TIOCSCTTY), N(TIOCNOTTY), N(TIOCGPGRP), N(TIOCSPGRP), N(TIOCGSID), N(TIOCOUTQ),
@@ -402,30 +402,35 @@ static int put_futex(uint64_t value, char *buffer, size_t size)
 			 size);
 }
 
-static const struct { const struct named *named; int flags; } plain[] = {
-	[CALL_CLOEXEC] = { cloexec_flags, 1 }, [CALL_PROT] = { prot_flags, 1 },
-	[CALL_MAP] = { map_flags, 1 }, [CALL_CLOCK] = { clocks, 0 },
-	[CALL_WHENCE] = { whences, 0 }, [CALL_FCNTL] = { fcntls, 0 }, [CALL_EPOLL] = { epolls, 0 },
-	[CALL_ADVICE] = { advices, 0 }, [CALL_WAIT] = { wait_flags, 1 },
-	[CALL_SHUT] = { shuts, 0 }, [CALL_SIGMASK] = { sigmasks, 0 },
-	[CALL_FLOCK] = { flock_flags, 1 }, [CALL_FAMILY] = { families, 0 },
-	[CALL_PRCTL] = { prctls, 0 }, [CALL_POLICY] = { policies, 0 },
-	[CALL_RESOURCE] = { resources, 0 }, [CALL_TIMER] = { timer_flags, 1 },
-	[CALL_RENAME] = { rename_flags, 1 }, [CALL_MSG] = { msg_flags, 1 },
-	[CALL_AT] = { at_flags, 1 }, [CALL_ACCESS] = { access_flags, 1 },
-	[CALL_SOCK] = { sock_flags, 1 }, [CALL_EVENTFD] = { eventfd_flags, 1 },
-	[CALL_CLOSERANGE] = { close_range_flags, 1 }, [CALL_RANDOM] = { random_flags, 1 },
-	[CALL_MEMFD] = { memfd_flags, 1 }, [CALL_REMAP] = { remap_flags, 1 },
-	[CALL_MSYNC] = { msync_flags, 1 }, [CALL_MLOCKALL] = { lock_flags, 1 },
-	[CALL_MOUNT] = { mount_flags, 1 }, [CALL_UMOUNT] = { umount_flags, 1 },
-	[CALL_FALLOCATE] = { fallocate_flags, 1 }, [CALL_SPLICE] = { splice_flags, 1 },
-	[CALL_RWF] = { rwf_flags, 1 }, [CALL_WATCH] = { watch_flags, 1 },
-	[CALL_URING] = { uring_flags, 1 }, [CALL_ARCH] = { archs, 0 },
-	[CALL_BARRIER] = { barriers, 0 }, [CALL_ITIMER] = { itimers, 0 },
-	[CALL_IDTYPE] = { idtypes, 0 }, [CALL_FADVICE] = { fadvices, 0 },
-	[CALL_USAGE] = { usages, 0 }, [CALL_PRIORITY] = { priorities, 0 },
-	[CALL_BPF] = { bpfs, 0 }, [CALL_SECCOMP] = { seccomps, 0 },
-	[CALL_PTRACE] = { ptraces, 0 }, [CALL_LEVEL] = { levels, 0 },
+/* How a value without a name is shown; @FLAGS is a sum of names */
+enum plain { NUMBER, FLAGS, HEX };
+
+static const struct { const struct named *named; enum plain how; } plain[] = {
+	[CALL_CLOEXEC] = { cloexec_flags, FLAGS }, [CALL_PROT] = { prot_flags, FLAGS },
+	[CALL_MAP] = { map_flags, FLAGS }, [CALL_CLOCK] = { clocks, NUMBER },
+	[CALL_WHENCE] = { whences, NUMBER }, [CALL_FCNTL] = { fcntls, NUMBER },
+	[CALL_EPOLL] = { epolls, NUMBER }, [CALL_ADVICE] = { advices, NUMBER },
+	[CALL_WAIT] = { wait_flags, FLAGS }, [CALL_SHUT] = { shuts, NUMBER },
+	[CALL_SIGMASK] = { sigmasks, NUMBER }, [CALL_FLOCK] = { flock_flags, FLAGS },
+	[CALL_FAMILY] = { families, NUMBER }, [CALL_PRCTL] = { prctls, NUMBER },
+	[CALL_POLICY] = { policies, NUMBER }, [CALL_RESOURCE] = { resources, NUMBER },
+	[CALL_TIMER] = { timer_flags, FLAGS }, [CALL_RENAME] = { rename_flags, FLAGS },
+	[CALL_MSG] = { msg_flags, FLAGS }, [CALL_AT] = { at_flags, FLAGS },
+	[CALL_ACCESS] = { access_flags, FLAGS }, [CALL_SOCK] = { sock_flags, FLAGS },
+	[CALL_EVENTFD] = { eventfd_flags, FLAGS },
+	[CALL_CLOSERANGE] = { close_range_flags, FLAGS },
+	[CALL_RANDOM] = { random_flags, FLAGS }, [CALL_MEMFD] = { memfd_flags, FLAGS },
+	[CALL_REMAP] = { remap_flags, FLAGS }, [CALL_MSYNC] = { msync_flags, FLAGS },
+	[CALL_MLOCKALL] = { lock_flags, FLAGS }, [CALL_MOUNT] = { mount_flags, FLAGS },
+	[CALL_UMOUNT] = { umount_flags, FLAGS }, [CALL_FALLOCATE] = { fallocate_flags, FLAGS },
+	[CALL_SPLICE] = { splice_flags, FLAGS }, [CALL_RWF] = { rwf_flags, FLAGS },
+	[CALL_WATCH] = { watch_flags, FLAGS }, [CALL_URING] = { uring_flags, FLAGS },
+	[CALL_ARCH] = { archs, HEX }, [CALL_BARRIER] = { barriers, HEX },
+	[CALL_ITIMER] = { itimers, NUMBER }, [CALL_IDTYPE] = { idtypes, NUMBER },
+	[CALL_FADVICE] = { fadvices, NUMBER }, [CALL_USAGE] = { usages, NUMBER },
+	[CALL_PRIORITY] = { priorities, NUMBER }, [CALL_BPF] = { bpfs, NUMBER },
+	[CALL_SECCOMP] = { seccomps, NUMBER }, [CALL_PTRACE] = { ptraces, NUMBER },
+	[CALL_LEVEL] = { levels, NUMBER },
 };
 
 int call_value(enum call_class class, uint64_t before, uint64_t value, char *buffer, size_t size)
@@ -449,6 +454,11 @@ int call_value(enum call_class class, uint64_t before, uint64_t value, char *buf
 		return put_futex(value, buffer, size);
 	case CALL_SOCKOPT:
 		return put_socket_option(before & UINT32_MAX, value & UINT32_MAX, buffer, size);
+	case CALL_MOUNT:
+		/* mount(8) sets this, and the kernel ignores it */
+		if ((value & 0xffff0000) == MS_MGC_VAL)
+			return put_flags("MS_MGC_VAL", mount_flags, value & 0xffff, buffer, size);
+		break;
 	case CALL_IOCTL:
 		return put_ioctl(value & UINT32_MAX, buffer, size);
 	case CALL_ACCESS:
@@ -464,7 +474,10 @@ int call_value(enum call_class class, uint64_t before, uint64_t value, char *buf
 	}
 	if ((size_t)class >= sizeof(plain) / sizeof(plain[0]) || !plain[class].named)
 		return snprintf(buffer, size, "0x%" PRIx64, value);
-	return plain[class].flags ?
-	       put_flags(NULL, plain[class].named, value & UINT32_MAX, buffer, size) :
-	       put_name(plain[class].named, value & UINT32_MAX, buffer, size);
+	value &= UINT32_MAX;
+	if (plain[class].how == FLAGS)
+		return put_flags(NULL, plain[class].named, value, buffer, size);
+	if (plain[class].how == HEX && !name_of(plain[class].named, value))
+		return snprintf(buffer, size, "0x%" PRIx64, value);
+	return put_name(plain[class].named, value, buffer, size);
 }

@@ -81,6 +81,8 @@ static int take_lost(struct export *export, const struct tb_view *view)
 {
 	const struct tb_gap *lost = &view->lost;
 
+	if (export_hides(export->chosen, view) < 0)
+		return -ENOMEM;
 	return fxt_events_lost(&export->events, view, view_ns(export, view),
 			       export_ticks_ns(&export->clock, lost->first),
 			       export_ticks_ns(&export->clock, lost->last));
@@ -129,25 +131,23 @@ static int write_first_runs(struct export *export, uint64_t ticks)
 {
 	const struct spans *missing = &export->missing;
 	uint64_t first = missing->first;
+	bool known = !export->options || export->options->switches_from < UINT64_MAX;
 	uint32_t cpu, tid;
 	int result = 0;
 
 	if (export->begun || (ticks < first && !export->chosen))
 		return 0;
 	export->begun = true;
-	for (cpu = 0; export->chosen && !result && cpu < export->nr_cpus; cpu++)
-		result = fxt_events_hidden(&export->events, cpu,
-					   export_ticks_ns(&export->clock, ticks));
-	if (export->chosen || (export->options && export->options->switches_from == UINT64_MAX))
-		return result;
-	/* a part begins with its first event */
-	if (export->options && export->options->switches_from >= first)
-		first = ticks;
-	result = apply_changes(export, first);
-	for (cpu = 0; !result && cpu < export->nr_cpus; cpu++)
-		if (spans_first_thread(missing, cpu, first, &tid))
+	if (known)
+		result = apply_changes(export, first < ticks ? first : ticks);
+	for (cpu = 0; !result && cpu < export->nr_cpus; cpu++) {
+		if (known && spans_first_thread(missing, cpu, first, &tid))
 			result = fxt_events_runs(&export->events, cpu, tid,
 						 export_ticks_ns(&export->clock, first));
+		else if (export->chosen)
+			result = fxt_events_hidden(&export->events, cpu,
+						   export_ticks_ns(&export->clock, ticks));
+	}
 	return result;
 }
 
@@ -224,7 +224,7 @@ static int run(struct export *export, FILE *out)
 		result = tb_cursor_each_task(export->cursor, write_task,
 					     &export->threads);
 	if (!result)
-		result = export_chosen(export->trace, &export->chosen);
+		result = export_chosen(export->trace, export->events.wanted, &export->chosen);
 	while (!result && (result = tb_export_next(export->options, export->cursor,
 						   &view)) > 0) {
 		result = take(export, &view);

@@ -493,6 +493,8 @@ int tb_export_json(struct tb_trace *trace, FILE *out,
 	job->json.fields = json_fields_open(trace, options->base);
 	job->slices = slices_open(trace, options->base, take_slice, &job->json);
 	if (job->json.fields && job->slices)
+		result = slices_find_chosen(job->slices, trace);
+	if (job->json.fields && job->slices && !result)
 		result = spans_of_part(&job->missing, trace, options->base,
 				       options->switches_from);
 	if (!result) {

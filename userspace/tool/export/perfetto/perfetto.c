@@ -91,6 +91,8 @@ static int take_lost(struct export *export, const struct tb_view *view)
 	if (!result)
 		result = pf_sched_lost(export->sched, ring, begin, last > begin ? last : begin);
 	pf_block_lost(export->block, begin);
+	if (!result && export_hides(export->chosen, view) < 0)
+		result = -ENOMEM;
 	if (!result)
 		result = pf_loss_write(&export->losses, view, first, last);
 	if (result)
@@ -187,6 +189,9 @@ static int take_event(struct export *export, const struct tb_view *view)
 	uint32_t tid = view->tid;
 	int result, how = PF_PAIR_KNOWN, done = 0;
 
+	/* a thread that is not recorded may have come to the CPU since the gap */
+	if (export->chosen && !slices_sees(export->chosen, tid))
+		ring->from = 0;
 	result = pf_sched_seen(export->sched, ring, view, tid, ns);
 	if (result)
 		return result;
@@ -271,25 +276,23 @@ static int write_first_runs(struct export *export, uint64_t ticks)
 {
 	const struct spans *missing = &export->missing;
 	uint64_t first = missing->first;
+	bool known = !export->options || export->options->switches_from < UINT64_MAX;
 	uint32_t cpu, tid;
 	int result = 0;
 
 	if (export->begun || (ticks < first && !export->chosen))
 		return 0;
 	export->begun = true;
-	for (cpu = 0; export->chosen && !result && cpu < export->nr_rings; cpu++)
-		result = pf_sched_unknown(export->sched, &export->rings[cpu],
-					  export_ticks_ns(&export->clock, ticks));
-	if (export->chosen || (export->options && export->options->switches_from == UINT64_MAX))
-		return result;
-	/* a part begins with its first event */
-	if (export->options && export->options->switches_from >= first)
-		first = ticks;
-	result = apply_changes(export, first);
-	for (cpu = 0; !result && cpu < export->nr_rings; cpu++)
-		if (spans_first_thread(missing, cpu, first, &tid))
+	if (known)
+		result = apply_changes(export, first < ticks ? first : ticks);
+	for (cpu = 0; !result && cpu < export->nr_rings; cpu++) {
+		if (known && spans_first_thread(missing, cpu, first, &tid))
 			result = pf_sched_begin(export->sched, &export->rings[cpu], tid,
 						export_ticks_ns(&export->clock, first));
+		else if (export->chosen)
+			result = pf_sched_unknown(export->sched, &export->rings[cpu],
+						  export_ticks_ns(&export->clock, ticks));
+	}
 	return result;
 }
 
@@ -466,7 +469,9 @@ static int open_parts(struct export *export)
 	export->sched = pf_sched_open(export->trace, export->cursor, export->plans, switches);
 	export->pairs = pf_pairs_open(export->trace, export->plans, export->rings,
 				      export->nr_rings, switches);
-	if (!export->sched || !export->pairs || export_chosen(export->trace, &export->chosen))
+	if (!export->sched || !export->pairs || export_chosen(export->trace,
+						export->options ? export->options->wanted : NULL,
+						&export->chosen))
 		return -ENOMEM;
 	return spans_of_part(&export->missing, export->trace, TB_TIME_MONOTONIC,
 			     export->options ? export->options->switches_from : 0);

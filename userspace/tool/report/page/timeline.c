@@ -340,8 +340,8 @@ struct timeline *timeline_open(struct tb_trace *trace, struct selection *selecti
 	t->rows = rows_open(trace, t->base);
 	t->slices = slices_open(trace, t->base, take_slice, t);
 	t->places = calloc(t->nr_cpus + 1u, sizeof(*t->places));
-	if (!t->rows || !t->slices || !t->places || spans_of_part(&t->missing, trace, t->base,
-			  selection_switches_from(selection))) {
+	if (!t->rows || !t->slices || !t->places || slices_find_chosen(t->slices, trace) ||
+	    spans_of_part(&t->missing, trace, t->base, selection_switches_from(selection))) {
 		timeline_close(t);
 		return NULL;
 	}
