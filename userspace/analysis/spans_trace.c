@@ -387,8 +387,7 @@ static int begin_at(struct spans *spans, struct tb_trace *trace, enum tb_timebas
 		struct cpu_span *cpu = &spans->cpus[i];
 
 		cpu->has_tid = false;
-		cpu->open = cpu->any && cpu->begin <= ns && cpu->end >= ns &&
-			    spans_unreported(spans, i, ns) >= ns;
+		cpu->open = cpu->any && cpu->begin <= ns && cpu->end >= ns;
 		open += cpu->open;
 	}
 	result = tb_cursor_open(trace, &cursor);

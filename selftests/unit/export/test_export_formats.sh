@@ -167,6 +167,23 @@ result $? "a part of a trace begins with what the CPUs ran at its first event"
 	[ "$(sqlite3 runs.db 'SELECT duration, whole FROM slices WHERE kind = "syscall"')" = \
 	  "2000000|1" ]
 result $? "a system call that ends on a chosen CPU began on another one"
+# from 3 ms, events are missing until 5 ms: nothing tells when the thread that runs then began to
+"$HISTORY_TRACE" begin.tbuf >/dev/null <<END
+cpus 1
+thread 100
+thread 200
+switch 0 1000000 0 0 100
+gap 0 6000000 200 3 2000000 5000000
+irq 0 7000000 200 11
+irqend 0 7500000 200 11
+switch 0 8000000 200 0 100
+switch 0 9000000 100 1 0
+totals 0 0 10000000
+END
+$ran begin.tbuf 100 t100 1000000 --from 0.003 &&
+	"$TRACEBUF" export -q --format sqlite --from 0.003 -o runs.db begin.tbuf &&
+	[ "$(sqlite3 runs.db 'SELECT count(*) FROM run_slices WHERE tid = 200')" = 0 ]
+result $? "a part that begins in a gap does not begin with a run"
 rm -f runs.db
 ok=0
 "$REPORT_TRACE" chosen chosen.tbuf && $ran chosen.tbuf 100 t100 300000000 &&

@@ -482,7 +482,7 @@ answers "40000000,S
 	answers "10000000,running
 40000000,S" --from 0.03 --to 0.06 moves.tbuf \
 		"SELECT start, state FROM thread_states WHERE tid = 300 ORDER BY start" &&
-	answers "t300,300,10.0,10.0,,,," --from 0.06 --to 0.075 moves.tbuf states
+	answers "t300,300,5.0,10.0,,,," --from 0.06 --to 0.075 moves.tbuf states
 result $? "states are shown if a part of them is in the time"
 
 ok=0

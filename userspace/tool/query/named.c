@@ -70,22 +70,25 @@ const struct query_named query_named[] = {
 	  "  FROM parts GROUP BY cpu ORDER BY cpu",
 	  "run_slices" },
 	{ "states", "where the time of each thread went",
-	  "SELECT " LAST_NAME("thread_states") ", tid,\n"
-	  "       round(sum(CASE WHEN state = 'running' THEN duration END)\n"
+	  "WITH parts AS (\n"
+	  "  SELECT *, " SELECTED_PART("start", "start + duration") " AS ns\n"
+	  "    FROM thread_states)\n"
+	  "SELECT " LAST_NAME("parts") ", tid,\n"
+	  "       round(sum(CASE WHEN state = 'running' THEN ns END)\n"
 	  "             / 1e6, 3) AS running_ms,\n"
-	  "       round(sum(CASE WHEN whole AND state = 'runnable' THEN duration END)\n"
+	  "       round(sum(CASE WHEN whole AND state = 'runnable' THEN ns END)\n"
 	  "             / 1e6, 3) AS runnable_ms,\n"
-	  "       round(sum(CASE WHEN whole AND state LIKE 'S%' THEN duration END)\n"
+	  "       round(sum(CASE WHEN whole AND state LIKE 'S%' THEN ns END)\n"
 	  "             / 1e6, 3) AS sleeping_ms,\n"
-	  "       round(sum(CASE WHEN whole AND state LIKE 'D%' THEN duration END)\n"
+	  "       round(sum(CASE WHEN whole AND state LIKE 'D%' THEN ns END)\n"
 	  "             / 1e6, 3) AS uninterruptible_ms,\n"
 	  "       round(sum(CASE WHEN whole AND state NOT IN ('running', 'runnable')\n"
 	  "                       AND state NOT LIKE 'S%' AND state NOT LIKE 'D%'\n"
-	  "                      THEN duration END)\n"
+	  "                      THEN ns END)\n"
 	  "             / 1e6, 3) AS other_ms,\n"
-	  "       round(sum(CASE WHEN NOT whole AND state <> 'running' THEN duration END)\n"
+	  "       round(sum(CASE WHEN NOT whole AND state <> 'running' THEN ns END)\n"
 	  "             / 1e6, 3) AS uncertain_ms\n"
-	  "  FROM thread_states GROUP BY tid\n"
+	  "  FROM parts GROUP BY tid\n"
 	  " ORDER BY runnable_ms DESC, tid LIMIT 25",
 	  "thread_states" },
 	{ "wakeups", "the worst wake-ups, their wakers, and the task that the CPU ran most meanwhile",
