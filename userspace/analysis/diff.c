@@ -389,7 +389,8 @@ static void sum_up(struct diff *diff)
 	for (i = 0; i < 2; i++)
 		if (analysis_total(diff->a[i])->of_threads)
 			report_note(diff->report, diff->section,
-				    "%c has only chosen threads: their CPU time is for each covered second.",
+				    "%c has only chosen threads: "
+				    "their CPU time is for each covered second.",
 				    "AB"[i]);
 	if (analysis_total(diff->a[0])->losses || analysis_total(diff->a[1])->losses)
 		report_note(diff->report, diff->section,

@@ -181,7 +181,8 @@ void diff_find_chosen(struct diff *diff)
 		finding = add(diff, NO_CHANGE(CHOSEN), "summary", i ? "B" : "A");
 		if (!finding)
 			return;
-		TEXT(finding->text, "%s has only chosen threads: it hides what has changed of others.",
+		TEXT(finding->text,
+		     "%s has only chosen threads: it hides what has changed of others.",
 		     finding->name);
 		command_report(diff, finding, "tasks", i);
 	}

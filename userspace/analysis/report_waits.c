@@ -187,7 +187,9 @@ static void section_latency_instead(struct report_builder *m)
 		}
 	}
 	if (i)
-		remark(m, "On the CPU on which it ran at last, as long as the task was in the queue of that CPU; a task's time is without what interrupted it. At most %d runs, interrupts and softirqs are looked at.",
+		remark(m, "These ran on the CPU on which the task ran at last, while the task was "
+		       "in the queue of that CPU. The time of a task is without what "
+		       "interrupted it. At most %d runs, interrupts and softirqs are looked at.",
 		       ANALYSIS_HISTORY);
 }
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include "slices_parts.h"
 
-/* Threads of which one is in each switch; @count 0 after the first switch: there is no such thread */
+/* Threads that are in each switch so far; none after the first one: the file does not tell */
 struct candidates {
 	bool begun;
 	unsigned int count;
@@ -74,19 +74,22 @@ static int read_events(struct slices *slices, struct tb_cursor *cursor,
 	const struct tb_choice choice = {
 		.flags = TB_CHOICE_NO_USER | TB_CHOICE_NO_CONTROL | TB_CHOICE_NO_TASKS,
 	};
-	int result = tb_cursor_choose(cursor, &choice), found = 0;
+	int result = tb_cursor_choose(cursor, &choice), noted, found = 0;
 	const struct plan *plan;
 	struct tb_view view;
 
-	while (result >= 0 && tb_cursor_next(cursor, &view) > 0) {
+	while (!result && (result = tb_cursor_next(cursor, &view)) > 0) {
+		result = 0;
 		if (view.kind != TB_VIEW_EVENT || !view.format)
 			continue;
 		plan = plan_of(&slices->plans, view.format);
-		result = plan ? slices_note_chosen(slices, plan, &view) : -ENOMEM;
-		found |= result > 0;
-		if (plan)
-			narrow(candidates, plan, &view);
+		noted = plan ? slices_note_chosen(slices, plan, &view) : -ENOMEM;
+		if (noted < 0)
+			return noted;
+		found |= noted;
+		narrow(candidates, plan, &view);
 	}
+	/* of a damaged file, the events before the damage tell */
 	return result == -ENOMEM ? result : found;
 }
 

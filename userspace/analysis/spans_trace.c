@@ -223,17 +223,24 @@ static uint64_t deselected_at(const struct tb_trace *trace, uint64_t from)
 	return since;
 }
 
-bool spans_lacks(const struct tb_trace *trace, const char *name)
+/* True if rules kept out events of this name, or, with @choice, a choice of threads did */
+static bool is_kept_out(const struct tb_trace *trace, const char *name, bool choice)
 {
 	size_t count, i;
 	const struct tb_suppressed *list = tb_trace_suppressed(trace, &count);
 
 	for (i = 0; i < count; i++)
-		if (!list[i].id || is_event(tb_trace_format(trace, (uint16_t)list[i].id), name) ||
+		if (!list[i].id ? choice :
+		    is_event(tb_trace_format(trace, (uint16_t)list[i].id), name) ||
 		    /* described in its compact form only */
 		    is_event(tb_trace_format(trace, (uint16_t)(list[i].id + 1)), name))
 			return true;
 	return false;
+}
+
+bool spans_lacks(const struct tb_trace *trace, const char *name)
+{
+	return is_kept_out(trace, name, true);
 }
 
 /* True if an event of this name is selected from change number @change on */
@@ -314,19 +321,6 @@ static void find_first_threads(const struct ahead *a, const struct edges *edges)
 		cpus[i].has_tid = cpus[i].has_tid && cpus[i].first < deselected;
 }
 
-/* True if rules, but for the choice of threads, kept out switches */
-static bool rules_lack_switches(const struct tb_trace *trace)
-{
-	size_t count, i;
-	const struct tb_suppressed *list = tb_trace_suppressed(trace, &count);
-	const struct tb_format *format = switch_format(trace);
-
-	for (i = 0; i < count; i++)
-		if (list[i].id && format && list[i].id >> 1 == format->id >> 1)
-			return true;
-	return !format;
-}
-
 /* True if the event of @view tells which thread has run on its CPU since @from */
 static bool tells_thread(const struct tb_view *view, uint64_t from, uint64_t deselected,
 			 bool of_threads)
@@ -349,8 +343,10 @@ static int read_ahead(struct spans *spans, struct tb_trace *trace, struct tb_cur
 
 	result = tb_cursor_seek(cursor, from);
 	for (events = 0; !result && open && events < EVENTS_AHEAD; events++) {
-		if (tb_cursor_next(cursor, &view) <= 0)
+		result = tb_cursor_next(cursor, &view);
+		if (result <= 0)
 			break;
+		result = 0;
 		cpu = view.cpu < spans->nr_cpus ? &spans->cpus[view.cpu] : NULL;
 		if (!cpu || !cpu->open || (view.kind == TB_VIEW_EVENT &&
 					   (!view.format || view.ticks < from)))
@@ -380,7 +376,8 @@ static int begin_at(struct spans *spans, struct tb_trace *trace, enum tb_timebas
 	unsigned int i, open = 0;
 	int result;
 
-	if (rules_lack_switches(trace) || (spans->first < UINT64_MAX && from <= spans->first))
+	if (!switch_format(trace) || is_kept_out(trace, "sched:sched_switch", false) ||
+	    (spans->first < UINT64_MAX && from <= spans->first))
 		return 0;
 	spans->first = UINT64_MAX;
 	for (i = 0; i < spans->nr_cpus; i++) {

@@ -114,8 +114,15 @@ says '1900.000  100.0   1900.000        1.100000  waits for a CPU' \
 	says '2000.000   95.2   2000.000        1.000000    until t100-100 woke it' \
 		why -t 104 slept.tbuf
 result $? "why: a wait for a CPU before the first run, and without one"
+# CPU 1 takes 103 from the queue of CPU 0 at 50 ms
+taken="migrate 1 50000000 0 103 0 1
+switch 1 50000100 0 0 103
+switch 1 60000000 103 1 0
+switch 0 70000000 100 1 0
+totals 0 0 71000000
+totals 1 0 71000000"
 # 100 keeps CPU 0; the idle CPU 1 takes 103 from its queue after 40 ms
-history pulled <<'END'
+history pulled <<END
 cpus 2
 thread 100
 thread 103
@@ -124,22 +131,18 @@ switch 1 1000100 0 0 103
 switch 1 2000000 103 1 0
 waking 0 10000000 100 103 0 0
 wakeup 0 10000100 100 103 0 0
-migrate 1 50000000 0 103 0 1
-switch 1 50000100 0 0 103
-switch 1 60000000 103 1 0
-switch 0 70000000 100 1 0
-totals 0 0 71000000
-totals 1 0 71000000
+$taken
 END
 says '40.000   58.0     40.000        0.010000    t100-100 runs' why -t 103 pulled.tbuf &&
 	"$TRACEBUF" report --width 1000 --section findings pulled.tbuf >said &&
 	grep -q 't103-103 could run and had no CPU for 40 ms, .*(40 ms at most)\.$' said &&
 	grep -q '103 ran only 40 ms later .*: it was in the queue of another CPU for 40 ms' said &&
 	says '1    -    -  (in the queue of another CPU)  40.00 ms  ' \
-		report --section latency-instead pulled.tbuf
+		report --section latency-instead pulled.tbuf &&
+	grep -q ' <idle>  *100 ns ' said
 result $? "a wait for a busy CPU that an idle one ends"
 # There is no sched_wakeup: the wake-up of 103 is over when 103 runs.  CPU 1 takes 103 after that
-history preempted <<'END'
+history preempted <<END
 cpus 2
 thread 100
 thread 103
@@ -148,12 +151,7 @@ switch 0 2000000 103 1 0
 waking 0 3000000 0 103 0 0
 switch 0 4000000 0 0 103
 switch 0 10000000 103 0 100
-migrate 1 50000000 0 103 0 1
-switch 1 50000100 0 0 103
-switch 1 60000000 103 1 0
-switch 0 70000000 100 1 0
-totals 0 0 71000000
-totals 1 0 71000000
+$taken
 END
 says '40.000   58.0     40.000        0.010000    t100-100 runs' why -t 103 preempted.tbuf
 result $? "a move after a wake-up of which no sched_wakeup tells"

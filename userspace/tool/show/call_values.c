@@ -245,7 +245,7 @@ static const struct named ptraces[] = {
 	N(PTRACE_GETREGSET), N(PTRACE_SETREGSET), N(PTRACE_SEIZE), N(PTRACE_INTERRUPT),
 	N(PTRACE_LISTEN), {}
 };
-/* ioctl()s of terminals and files: _IO() and its like did not make most of their numbers */
+/* ioctl()s of terminals and files. Most of their numbers are older than _IO() */
 static const struct named ioctls[] = {
 	N(TCGETS), N(TCSETS), N(TCSETSW), N(TCSETSF), N(TCSBRK), N(TCXONC), N(TCFLSH),
 	N(TIOCSCTTY), N(TIOCNOTTY), N(TIOCGPGRP), N(TIOCSPGRP), N(TIOCGSID), N(TIOCOUTQ),
