@@ -181,6 +181,15 @@ result $? "where the recorder was killed, a CPU is not busy up to the end of the
 "$REPORT_TRACE" quiet quiet.tbuf && use_of quiet.tbuf 3990 10 &&
 	"$REPORT_TRACE" open open.tbuf && use_of open.tbuf 20 3980
 result $? "a CPU without further events is known until the snapshot began"
+for trace in killed open gap chosen half deselected apart waiting; do
+	"$REPORT_TRACE" $trace $trace.tbuf &&
+		python3 "$here/top_check.py" "$TRACEBUF" $trace.tbuf || break
+done
+result $? "top shows of a complete file what report says"
+rm -f chosen.tbuf
+"$TRACEBUF" pack -q -o packed waiting.tbuf &&
+	python3 "$here/top_check.py" "$TRACEBUF" packed
+result $? "top reads packed files"
 # shares TRACE [OPTIONS]: print tid and share in ppm of each task, in order of tid
 shares()
 {
@@ -236,7 +245,7 @@ result $? "what ran first on a CPU, when another one had switches before"
 	[ "$("$TRACEBUF" report --section offcpu-sleeping subset.tbuf | grep -c t300)" -eq 0 ] &&
 	notes subset.tbuf "1 of 8 CPUs were recorded"
 result $? "a thread that is woken twice has run in between, unseen"
-"$REPORT_TRACE" gaps gaps.tbuf 500 && figures gaps.tbuf && figures gaps.tbuf --top 100
+"$REPORT_TRACE" gaps gaps.tbuf 200 && figures gaps.tbuf && figures gaps.tbuf --top 100
 result $? "many gaps, many of equal length"
 
 "$REPORT_TRACE" successor successor.tbuf && figures successor.tbuf &&

@@ -518,6 +518,11 @@ static void several_recordings(void)
 	CHECK_NUMBER(run_on("print", ""), 0);
 	CHECK_HAS("# recording 2 of 2\n");
 	CHECK_NUMBER(lines(), 11);
+	/* after the last line that is wanted there is no other heading */
+	CHECK_NUMBER(run_on("print", "-n 3"), 0);
+	CHECK_NUMBER(lines(), 4);
+	CHECK_NUMBER(run_on("print", "-n 9"), 0);
+	CHECK_NUMBER(lines(), 11);
 	CHECK_NUMBER(run_on("print", "-r 2"), 0);
 	CHECK_NUMBER(lines(), 1);
 	CHECK_HAS("vec=5");
@@ -539,6 +544,8 @@ static void several_recordings(void)
 	CHECK_HAS("\"vec\":5");
 	CHECK_NUMBER(run_on("export", "--format text -o -"), 0);
 	CHECK_HAS("holds 2 recordings; the first is exported (choose with -r)");
+	CHECK_NUMBER(run_on("top", "--batch -i"), 0);
+	CHECK_HAS("holds 2 recordings; top shows the first ('tracebuf report -r N'");
 	CHECK_NUMBER(lines(), 9);
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 1 --from +0.000000050 --to +0.000000100"), 0);
 	CHECK_NUMBER(lines(), 2);

@@ -184,7 +184,8 @@ static int print_recordings(struct print *print, struct tb_trace *trace)
 		return status;
 	status = selection_check(&print->selection, trace, print->file, first,
 				 count);
-	for (i = first; status != EXIT_WRONG && i < first + count; i++) {
+	for (i = first; status != EXIT_WRONG && i < first + count &&
+			(i == first || print->printed < print->max); i++) {
 		tb_trace_select(trace, i);
 		if (count > 1)
 			print_heading(print, i + 1, count);

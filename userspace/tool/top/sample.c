@@ -452,6 +452,7 @@ static int add_cpus(struct between *between)
 		if (analysis_running(a, (unsigned int)i, &tid, &since) && tid)
 			task = analysis_task_of(a, tid);
 		row = add_row(between, TOP_CPUS, (uint32_t)i, task ? task->comm :
+			      between->source->whole ? "-" :
 			      cpu->unknown && !cpu->idle ? "?" : "<idle>");
 		if (!row)
 			return -ENOMEM;
@@ -462,7 +463,7 @@ static int add_cpus(struct between *between)
 		row->values[4] = cpu->softirq;
 		row->values[5] = cpu->unknown;
 		row->values[6] = rate(between, is->cpus[i].switches - before.switches);
-		row->values[7] = cpu_at(a, i)->depth;
+		row->values[7] = between->source->whole ? -1.0 : cpu_at(a, i)->depth;
 	}
 	return 0;
 }
@@ -553,6 +554,14 @@ static double rate_of(const struct between *between, const char *name)
 	return rate(between, count);
 }
 
+/* The time of day at @ns of the trace's clock */
+static time_t time_at(const struct top_source *source, uint64_t ns)
+{
+	uint64_t ticks = tb_trace_ticks(source->trace, ns);
+
+	return (time_t)(tb_trace_ns(source->trace, ticks, TB_TIME_REALTIME) / 1000000000);
+}
+
 static void put_rates(const struct between *between)
 {
 	const struct top_counts *is = between->is, *was = between->was;
@@ -580,6 +589,11 @@ static void put_rates(const struct between *between)
 	picture->behind = between->source->device && now > is->ns ? now - is->ns : 0;
 	picture->taken = time(NULL);
 	picture->since = between->source->since;
+	if (between->source->whole) {
+		picture->taken = time_at(between->source, is->ns);
+		picture->since = time_at(between->source,
+					 analysis_total(between->source->analysis)->begin);
+	}
 }
 
 static int compare(struct between *between)

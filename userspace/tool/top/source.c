@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recording that top shows: one of its own, on a new provider, or a running one, or a stream.
- * Reads its events and passes them to the analysis.
+ * The recording that top shows: one of its own, on a new provider, or a running one, or a stream,
+ * or a complete file. Reads its events and passes them to the analysis.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include "tool/choose/setup.h"
 #include "tool/command/command.h"
 #include "tool/device/device.h"
+#include "tool/show/input.h"
 
 volatile sig_atomic_t top_stop_signal;
 
@@ -102,6 +104,20 @@ static int open_input(struct top_source *source)
 	return EXIT_FINE;
 }
 
+static int begin(struct top_source *source)
+{
+	const struct analysis_options options = { .whole = source->whole };
+	int result = tb_cursor_open(source->trace, &source->cursor);
+
+	if (result < 0)
+		return complain("%s: %s", source->called, strerror(-result));
+	source->analysis = analysis_new(source->trace, &options);
+	source->since = time(NULL);
+	/* a file has an end: keep all of its tasks */
+	source->most = source->whole ? UINT_MAX : TASKS_MOST;
+	return source->analysis ? EXIT_FINE : complain("out of memory");
+}
+
 static int follow(struct top_source *source)
 {
 	const struct tb_follow_options options = {
@@ -119,13 +135,41 @@ static int follow(struct top_source *source)
 				source->name);
 	if (result < 0)
 		return complain_file(source->called, &error);
-	result = tb_cursor_open(source->trace, &source->cursor);
-	if (result < 0)
-		return complain("%s: %s", source->called, strerror(-result));
-	source->analysis = analysis_new(source->trace, NULL);
-	source->since = time(NULL);
-	source->most = TASKS_MOST;
-	return source->analysis ? EXIT_FINE : complain("out of memory");
+	return begin(source);
+}
+
+/* A recorder writes the totals of each CPU when it stops */
+static bool has_totals(const struct tb_trace *trace)
+{
+	uint32_t cpu, count = tb_trace_nr_cpus(trace);
+
+	for (cpu = 0; cpu < count && !tb_trace_totals(trace, cpu); cpu++)
+		;
+	return cpu < count;
+}
+
+/*
+ * Open a complete file as report does: what is known of a CPU or a thread may depend on the end of
+ * the file. A file that grows is followed.
+ */
+static int open_file(struct top_source *source)
+{
+	int status = input_open(source->input, &source->trace);
+	unsigned int count;
+
+	if (status != EXIT_FINE)
+		return status;
+	if (source->grows && !has_totals(source->trace)) {
+		tb_trace_close(source->trace);
+		source->trace = NULL;
+		return follow(source);
+	}
+	count = tb_trace_recordings(source->trace);
+	if (count > 1)
+		note("%s holds %u recordings; top shows the first ('tracebuf report -r N' shows another)",
+		     source->called, count);
+	source->whole = true;
+	return begin(source);
 }
 
 static void *visit(void *unused)
@@ -171,7 +215,7 @@ int top_source_open(struct top_source *source)
 	if (status != EXIT_FINE)
 		return status;
 	if (source->input)
-		return follow(source);
+		return source->regular ? open_file(source) : follow(source);
 	if (source->own) {
 		result = tb_device_start(source->device, 0);
 		if (result < 0)
@@ -227,6 +271,15 @@ static int wait_for_more(struct top_source *source, uint64_t now, uint64_t until
 	return result == -EINTR || result >= 0 ? 0 : result;
 }
 
+/* There is no other event */
+static int end(struct top_source *source)
+{
+	bool cut = tb_cursor_fault(source->cursor) || tb_trace_fault(source->trace);
+
+	source->ended = true;
+	return source->whole ? analysis_end(source->analysis, cut ? ANALYSIS_CUT : 0) : 0;
+}
+
 int top_source_read(struct top_source *source, uint64_t until)
 {
 	unsigned int steps = 0;
@@ -240,7 +293,7 @@ int top_source_read(struct top_source *source, uint64_t until)
 				continue;
 		}
 		if (!result)
-			source->ended = true;
+			result = end(source);
 		else if (result < 0 && result != -EAGAIN)
 			return result;
 		source->more = source->regular && result == 1;

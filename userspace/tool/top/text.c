@@ -390,6 +390,8 @@ static int add_value(char *at, const struct column *column, double value)
 {
 	static const int digits[] = { [NUMBER] = 0, [ONE] = 1, [TWO] = 2, [THREE] = 3 };
 
+	if (value < 0)
+		return sprintf(at, "%*s ", column->width, "-");
 	/* do not show a small number as 0 */
 	if (column->how == NUMBER && value > 0 && value < 0.5)
 		return sprintf(at, "%*s ", column->width, "<1");

@@ -56,6 +56,7 @@ int top_guard_end(struct top_guard *guard);
  * @most: the number of tasks in @analysis before it is replaced
  * @grows: follow a regular file until its recording has been stopped, not only to its present end
  * @regular: @input is a regular file
+ * @whole: it is complete: read as a whole
  * @more: a regular file has unread events: no interval ends before all are read
  * @fresh: events have been read since the caller last cleared this
  * @ended: another program stopped the recording, or @input has no more
@@ -78,7 +79,7 @@ struct top_source {
 	struct analysis *analysis, *next;
 	time_t since;
 	unsigned int most;
-	bool grows, regular, more, fresh, ended;
+	bool grows, regular, whole, more, fresh, ended;
 };
 
 /* Open the source, start an own recording; complains, EXIT_* */
