@@ -53,7 +53,7 @@ ifneq ($(and $(filter yes,$(SQLITE_HAVE)),$(PERFETTO_OBJ)),)
 .PHONY: test-history
 test-history: $(OUT)/tracebuf $(OUT)/history_trace
 	@echo '# history_check.py'
-	@python3 $(ROOT)/selftests/unit/export/history_check.py --count $(or $(HISTORIES),60) \
+	@python3 $(ROOT)/selftests/unit/export/history_check.py --count $(or $(HISTORIES),40) \
 		$(OUT)/tracebuf $(OUT)/history_trace
 test: test-history
 endif

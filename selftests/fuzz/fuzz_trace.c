@@ -528,7 +528,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* ---- bytes that change while they are read ---- */
 
 #ifdef __x86_64__
-#define CHANGING_ROUNDS 10	/* if $FUZZ_ROUNDS does not have another number */
 #define TRAP_FLAG 0x100		/* in the flags register: a trap after each instruction */
 
 static unsigned char *region;		/* memory in which each access causes a signal */
@@ -585,11 +584,9 @@ static void run_changing(const uint8_t *data, size_t size)
 {
 	struct sigaction access = { .sa_sigaction = on_access, .sa_flags = SA_SIGINFO };
 	struct sigaction after = { .sa_sigaction = after_access, .sa_flags = SA_SIGINFO };
-	const char *rounds = getenv("FUZZ_ROUNDS");
-	unsigned int i, count = rounds && *rounds ? (unsigned int)atoi(rounds) : CHANGING_ROUNDS;
+	unsigned int i, count = getenv("TRACEBUF_FULL") ? 40 : 10;
 	unsigned char *copy;
 
-	INSIDE(count > 0 && count < 10000);
 	region_bytes = (size + 4095) & ~(size_t)4095;
 	region = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);

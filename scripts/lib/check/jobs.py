@@ -37,8 +37,8 @@ SHORT = ["test_context", "test_control", "test_copies", "test_events",
          "test_fifo", "test_header", "test_hotplug", "test_ioctl", "test_loss", "test_mapping", "test_mmap",
          "test_modes", "test_poll", "test_producer", "test_producer_chunks", "test_provider",
          "test_read", "test_rule_ioctl", "test_select", "test_snapshot", "test_system"]
-JUDGED = 6              # recordings of each test that the default run checks
-JUDGED_EVENTS = 10000   # of each test, the default run checks exports of about as many events
+JUDGED = 4              # recordings of each test that the default run checks
+JUDGED_EVENTS = 3000    # of each test, the default run checks exports of about as many events
 ADDED_SECONDS = 300     # of processor time that a change may add to the default run
 
 GUEST_SECONDS = 200     # tests shorter than that share a guest
@@ -245,7 +245,7 @@ class Jobs:
         for part in "library", "formats", "report", "query", "pack", "top", "page":
             self.ktap("unit " + part, "unit: " + part,
                       ["make", "-s", "-C", "userspace", "test-" + part], ["unit tests"], 100,
-                      {"FUZZ_ROUNDS": "40"} if full else None)
+                      {"TRACEBUF_FULL": "1", "ASAN_OPTIONS": "detect_leaks=1"} if full else None)
         self.ktap("unit history", "unit: histories",
                   ["make", "-s", "-C", "userspace", "test-history",
                    "HISTORIES=" + ("1500" if full else "")], ["unit tests"], 20)
@@ -253,7 +253,8 @@ class Jobs:
         ring = ["make", "-s", "-f", "selftests/unit/ring/ring.mk"]
         self.ktap("unit ring", "unit: ring",
                   [*ring, "check-ring-tests", "RING_SECONDS=" + ("60" if full else ""),
-                   "RING_OLD=" + ("1" if full else "")], seconds=120, env=anew)
+                   "RING_OLD=" + ("1" if full else "")], seconds=120,
+                  env={**run.ccache, **anew})
         self.ktap("unit ring mutants", "unit: ring mutants", [*ring, "check-ring-mutants"],
                   seconds=120, env=anew)
         self.ktap("unit filter", "unit: filters",
@@ -479,7 +480,7 @@ class Jobs:
             # on KASAN if it is there: KASAN checks each access of the kernel
             for kernel in [name for name in native if name.endswith("-kasan")] or native[-1:]:
                 ktap("flips " + kernel, kernel + ": flips", "selftests/torture/run.sh", [kernel],
-                     "--flips", "500", seconds=300, extra=["torture programs"])
+                     "--flips", "500" if full else "150", seconds=90, extra=["torture programs"])
             self.build("torture programs", "tools", ["make", "-C", "selftests/torture"], ["tools"],
                        5)
         if not full:

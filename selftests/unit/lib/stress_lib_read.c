@@ -10,7 +10,7 @@
 #include "test_lib_chunk.h"
 
 #define THREADS 4
-#define ROUNDS	2
+#define ROUNDS	FULL(4, 1)
 #define BLOCKS	4000
 
 static char path[] = "/tmp/stress_lib_read.XXXXXX";

@@ -25,6 +25,9 @@ struct test {
 
 static int test_failures;
 
+/* How many rounds a test makes: @full in `scripts/check --full`, @few by default */
+#define FULL(full, few) (getenv("TRACEBUF_FULL") ? (full) : (few))
+
 #define CHECK(condition) \
 	do { \
 		if (!(condition)) { \

@@ -298,4 +298,7 @@ static const struct test tests[] = {
 	{ "recorded bytes are not taken for such a block", header_forged },
 };
 
-RUN_MAIN(tests)
+int main(void)
+{
+	return image_main(tests, sizeof(tests) / sizeof(tests[0]));
+}

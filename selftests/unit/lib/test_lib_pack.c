@@ -242,7 +242,7 @@ static void random_blocks(void)
 	struct fx fx;
 	int i;
 
-	for (i = 0; i < 150 && !test_failures; i++) {
+	for (i = 0; i < FULL(150, 50) && !test_failures; i++) {
 		random_trace(&fx, 1 + any(60), i % 3);
 		there_and_back(fx.data, fx.size);
 		fx_free(&fx);
@@ -517,7 +517,7 @@ static void harmful_frames(void)
 	size_t bytes;
 	int result;
 
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < FULL(40, 12); i++) {
 		random_trace(&fx, 1 + any(12), i % 2);
 		frame = frame_of(fx.data, fx.size, &bytes);
 		/* allocated with the exact size, so that ASan sees reads beyond it */

@@ -108,11 +108,11 @@ check-ring-mutants:
 ring-runs: $(RING_RUNS)
 
 $(RING_BEHAVIOUR:%=run-%): run-%: $(RING_O)/%
-	$<
+	$(RING_KNOWN) $<
 run-test_ring_explore: $(RING_O)/test_ring_explore
 	$(RING_KNOWN) $<
 run-test_ring_damage: $(RING_O)/test_ring_damage
-	$<
+	$(RING_KNOWN) $<
 run-test_ring_threads: $(RING_O)/test_ring_threads
 	$<
 run-test_ring_weak: $(RING_O)/test_ring_weak

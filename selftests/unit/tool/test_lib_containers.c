@@ -199,4 +199,4 @@ static const struct test tests[] = {
 	{ "the cgroup and the container of an event's thread", columns },
 };
 
-TEST_MAIN(tests)
+RUN_MAIN(tests)

@@ -103,6 +103,14 @@ static inline int recover(const char *options)
 	return run(arguments);
 }
 
+static inline int image_main(const struct test *tests, size_t count)
+{
+	int result = run_main(tests, count);
+
+	unlink(trace_name);
+	return result;
+}
+
 static inline int on_trace(const char *command)
 {
 	char arguments[512];

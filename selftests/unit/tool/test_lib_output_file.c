@@ -413,6 +413,8 @@ static void none_goes(void)
 	CHECK_NUMBER(out.failed, -ENOSPC);
 	CHECK(!rotation_file_name(&rotation, 1, name) && !access(name, F_OK));
 	empty_ring(&fx);
+	umount2(disk, MNT_DETACH);
+	rmdir(disk);
 }
 
 /* ---- a pipe ---- */

@@ -437,12 +437,5 @@ static const struct test tests[] = {
 
 int main(void)
 {
-	int fd = mkstemp(file), result;
-
-	assert(fd >= 0);
-	close(fd);
-	result = test_main(tests, sizeof(tests) / sizeof(tests[0]));
-	unlink(file);
-	unlink(trace_name);
-	return result;
+	return image_main(tests, sizeof(tests) / sizeof(tests[0]));
 }
