@@ -89,6 +89,41 @@ static void without_ring(void)
 	fx_free(&fx);
 }
 
+/* The recording was stopped: without the ring, the kernel's totals say how much is missing */
+static void stopped(void)
+{
+	unsigned int i, cleared = 0;
+	struct tb_block *block;
+	struct fx fx;
+	size_t at;
+
+	image_new();
+	begin(&fx);
+	for (i = 0; i < 3; i++) {
+		fx_open(&fx, 0, 2000 + 100 * i, 100, NULL);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 2001 + 100 * i, 2 * i + 1);
+		fx_simple(&fx, 0, FX_SOFTIRQ, 2002 + 100 * i, 2 * i + 2);
+		fx_close(&fx, 0);
+	}
+	fx_totals(&fx, 0);
+	fx_durable_end(&fx);
+	image_put(&fx, ID_A);
+	for (at = 0; at < used; at += 1024) {
+		block = (void *)(image + at);
+		if (block->magic == TB_BLOCK_MAGIC && block->kind == TB_BLOCK_ROLLING &&
+		    block->sequence == 1) {
+			memset(block, 0, 1024);
+			cleared++;
+		}
+	}
+	CHECK_NUMBER(cleared, 1);
+	CHECK_NUMBER(recover(""), 0);
+	CHECK(!strstr(output, "ring not found"));
+	CHECK_RECOVERED("1 2 5 6 ");
+	CHECK_HAS("    0        2            4            2          0            6      1  exact");
+	fx_free(&fx);
+}
+
 /* Two copies of a block: of one only the beginning is there */
 static void copies(void)
 {
@@ -422,6 +457,7 @@ static const struct test tests[] = {
 	{ "old events are not taken for new ones", stale_behind_the_end },
 	{ "reserved events, and events after them", hole },
 	{ "without the ring's head", without_ring },
+	{ "a stopped recording without the ring's head", stopped },
 	{ "copies, whole and damaged", copies },
 	{ "several recordings are distinguished", several_recordings },
 	{ "recorded bytes are not taken for blocks", forged },

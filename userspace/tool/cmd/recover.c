@@ -125,11 +125,11 @@ static void show_cpu(const struct recover_cpu *cpu)
 	printf("%5u %8" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %6" PRIu64 " %10" PRIu64,
 	       cpu->cpu, cpu->blocks, cpu->events, cpu->missing, cpu->dropped, cpu->gaps,
 	       cpu->unfinished);
-	if (!cpu->ring)
+	if (!cpu->ring && !cpu->totals)
 		printf("  ring not found: more events may be missing");
 	if (cpu->damaged)
 		printf("  %" PRIu64 " blocks damaged", cpu->damaged);
-	if (cpu->gaps > 1 && cpu->ring)
+	if (cpu->gaps > 1 && (cpu->ring || cpu->totals))
 		printf("  missing is exact in total, but not for each gap");
 	putchar('\n');
 }

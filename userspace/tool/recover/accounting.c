@@ -7,15 +7,18 @@
  * when a reader acquires the block.  But the kernel's state of the ring has the number of events in
  * complete blocks: those that are not found count as overwritten.  Their distribution over several
  * gaps is not known: each gap but the first says 1.  Events that were begun and never committed do
- * not count.
+ * not count.  Without the kernel's state of the ring, the counts that the kernel wrote when it
+ * stopped have the same number.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "recover.h"
 #include "lib/array.h"
 #include "lib/bisect.h"
 #include "lib/utf8.h"
+#include "tool/command/number.h"
 
 #define ELEMENTS(bytes)	(1 + ((bytes) + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE)
 #define TOTALS_LOG2	14
@@ -53,7 +56,21 @@ static struct tb_block *block_get(const struct image *image, struct recover_bloc
 
 /* ---- durable blocks ---- */
 
-static void durable_event(struct recover_recording *recording, const struct tb_walk *walk)
+static int add_totals(struct recover_recording *recording, const struct tb_walk *walk)
+{
+	struct tb_totals totals = { 0 };
+
+	/* records of older versions are shorter */
+	memcpy(&totals, walk->payload, walk->bytes < sizeof(totals) ? walk->bytes : sizeof(totals));
+	if (totals.flags & TB_TOTALS_OPEN || totals.cpu >= CPUS_MAX)
+		return 0;
+	if (tb_array_reach(&recording->totals, &recording->nr_totals, totals.cpu, sizeof(totals)))
+		return -ENOMEM;
+	recording->totals[totals.cpu] = totals;
+	return 0;
+}
+
+static int durable_event(struct recover_recording *recording, const struct tb_walk *walk)
 {
 	const struct tb_clock_sync *sync = walk->payload;
 
@@ -65,7 +82,10 @@ static void durable_event(struct recover_recording *recording, const struct tb_w
 		recording->has_init = true;
 	} else if (walk->id == TB_EV_CLOCK && walk->bytes >= sizeof(*sync)) {
 		recording->realtime = sync->realtime;
+	} else if (walk->id == TB_EV_TOTALS && walk->bytes >= offsetof(struct tb_totals, time)) {
+		return add_totals(recording, walk);
 	}
+	return 0;
 }
 
 /*
@@ -103,18 +123,19 @@ static int durable_read(struct recover_recording *recording, const struct image 
 {
 	const struct tb_block *block;
 	struct tb_walk walk;
+	int result = 0;
 	size_t i;
 
 	durable_choose(recording);
-	for (i = 0; i < recording->nr_durable; i++) {
+	for (i = 0; i < recording->nr_durable && !result; i++) {
 		block = block_get(image, recording->durable[i], buffer, out);
 		if (!block)
 			return -ESTALE;
 		tb_walk_start(&walk, block);
-		while (tb_walk_next(&walk) == 1)
-			durable_event(recording, &walk);
+		while (!result && tb_walk_next(&walk) == 1)
+			result = durable_event(recording, &walk);
 	}
-	return 0;
+	return result;
 }
 
 /* ---- counts ---- */
@@ -138,6 +159,12 @@ uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near)
 	uint32_t ahead = (TB_RING_IMAGE_SEQ(ring->head) - (uint32_t)near) & mask;
 
 	return ahead > mask / 2 ? near + ahead - mask - 1 : near + ahead;
+}
+
+static const struct tb_totals *find_totals(const struct recover_recording *recording, uint32_t cpu)
+{
+	return cpu < recording->nr_totals && recording->totals[cpu].blocks ?
+	       &recording->totals[cpu] : NULL;
 }
 
 static bool contradicts(const struct recover_recording *recording, const struct recover_block *block)
@@ -172,6 +199,9 @@ static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, si
 	if (cpu->ring) {
 		cpu->dropped = cpu->ring->dropped;
 		cpu->missing = cpu->ring->recorded;
+	} else if (cpu->totals) {
+		cpu->dropped = cpu->totals->dropped;
+		cpu->missing = cpu->totals->recorded;
 	}
 	if (cpu->ring && count)
 		limit_ring(blocks, count, cpu->ring);
@@ -179,7 +209,7 @@ static int count_ring(struct recover_cpu *cpu, struct recover_block **blocks, si
 		if (blocks[i]->state != RECOVER_WHOLE &&
 		    !block_get(image, blocks[i], buffer, out))
 			return -ESTALE;
-		if (blocks[i]->state != RECOVER_OPEN)
+		if (blocks[i]->state != RECOVER_OPEN || cpu->totals)
 			complete += blocks[i]->events;
 		if (blocks[i]->start > order)
 			order = blocks[i]->start;
@@ -245,6 +275,8 @@ static int count_all(struct recover_recording *recording, const struct recover *
 			cpu->cpu = recover->rings[ring].cpu;
 			cpu->ring = &recover->rings[ring];
 		}
+		if (!cpu->ring)
+			cpu->totals = find_totals(recording, cpu->cpu);
 		for (to = from; to < recording->nr_rolling && rolling[to]->cpu == cpu->cpu; to++)
 			;
 		count = recover_openings(rolling + from, to - from, cpu->ring);
@@ -364,6 +396,7 @@ void recover_recordings_free(struct recover_recording *recordings, size_t count)
 	for (i = 0; i < count; i++) {
 		free(recordings[i].durable);
 		free(recordings[i].rolling);
+		free(recordings[i].totals);
 		free(recordings[i].cpus);
 	}
 	free(recordings);
@@ -453,14 +486,16 @@ static int write_totals(const struct recover_recording *recording, uint64_t time
 	uint64_t sequence = last->sequence;
 	struct tb_totals totals;
 	struct recover_cpu *cpu;
+	uint64_t oversize;
 	int result = 0;
 	uint32_t i;
 
 	memset(buffer, 0, 1u << TOTALS_LOG2);
 	for (i = 0; i < recording->nr_cpus && !result; i++) {
 		cpu = &recording->cpus[i];
-		if (!cpu->ring)
+		if (!cpu->ring && !cpu->totals)
 			continue;
+		oversize = cpu->ring ? cpu->ring->oversize : cpu->totals->oversize;
 		if (!block->events || block->data + room > 1u << TOTALS_LOG2) {
 			if (block->events)
 				result = write_block(block, out);
@@ -481,9 +516,10 @@ static int write_totals(const struct recover_recording *recording, uint64_t time
 			.attempted = cpu->events + cpu->missing + cpu->dropped,
 			.overwritten = cpu->missing,
 			.dropped = cpu->dropped,
-			.oversize = cpu->ring->oversize < cpu->dropped ? cpu->ring->oversize : cpu->dropped,
+			.oversize = oversize < cpu->dropped ? oversize : cpu->dropped,
 			.time = time,
-			.blocks = cpu->blocks || cpu->ring->recorded ?
+			.blocks = !cpu->ring ? cpu->totals->blocks :
+				  cpu->blocks || cpu->ring->recorded ?
 				  recover_current(cpu->ring, cpu->last) + 1 : 0,
 		};
 		put_event(block, TB_EV_TOTALS, &totals, sizeof(totals));

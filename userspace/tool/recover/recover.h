@@ -73,18 +73,20 @@ struct recover {
  * struct recover_cpu - the counts of a ring
  * @cpu: CPU of the ring
  * @ring: the kernel's state of the ring, or NULL
+ * @totals: without @ring: the counts that the kernel wrote when it stopped, or NULL
  * @blocks: blocks found
  * @events: events in these blocks
  * @unfinished: events that were begun and never committed
  * @gaps: places where blocks are missing
- * @missing: events in complete blocks that were not found; a minimum without @ring
- * @dropped: events that found no room; a minimum without @ring
+ * @missing: events in complete blocks that were not found; a minimum without @ring and @totals
+ * @dropped: events that found no room; a minimum without @ring and @totals
  * @damaged: blocks of which a part is missing
  * @last: sequence number of the last block
  */
 struct recover_cpu {
 	uint32_t cpu;
 	const struct tb_ring_image *ring;
+	const struct tb_totals *totals;
 	uint64_t blocks, events, unfinished, gaps, missing, dropped, damaged, last;
 };
 
@@ -98,6 +100,7 @@ struct recover_cpu {
  * @has_init: @init is valid
  * @init: its initialisation
  * @realtime: time of its last clock record, ns; 0: none
+ * @totals, @nr_totals: what the kernel wrote of each CPU when it stopped; zeros: nothing
  * @cpus, @nr_cpus: counts of the CPUs that have blocks or a ring, sorted
  */
 struct recover_recording {
@@ -110,6 +113,8 @@ struct recover_recording {
 	bool has_init;
 	struct tb_init init;
 	uint64_t realtime;
+	struct tb_totals *totals;
+	unsigned int nr_totals;
 	struct recover_cpu *cpus;
 	size_t nr_cpus;
 };
