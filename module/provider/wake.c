@@ -3,8 +3,8 @@
  * Wait for blocks of a provider, and wake the waiters.
  *
  * A waiter sets want_wake, then looks for blocks.  A writer makes a block READY, then reads
- * want_wake, and queues the irq_work if it is set (tb_ring_notify()).  Each side has a full barrier
- * between its two steps, so at least one side sees the other.
+ * want_wake, and queues the irq_work if it is set (tb_ring_notify() in probe/notify.c).  Each side
+ * has a full barrier between its two steps, so at least one side sees the other.
  *
  * Takes no lock but that of the wait queue.  Callers: probe/ in any context except NMI; select/,
  * recording/ and reader/ in process context.
