@@ -177,6 +177,11 @@ static void several_recordings(void)
 	CHECK_NUMBER((unsigned long long)access(trace_name, F_OK), (unsigned long long)-1);
 	CHECK_NUMBER(recover("-p nobody"), 1);
 	CHECK_HAS("no recording of provider 'nobody'");
+	CHECK_NUMBER(recover("-r 1111222233334441 -p nobody"), 1);
+	CHECK_HAS("no recording 1111222233334441 of provider 'nobody'");
+	CHECK_NUMBER(recover("-r 1111222233334441 -p kernel"), 0);
+	CHECK_NUMBER(run_on("recover", "--list -o -"), 0);
+	CHECK_HAS("recording 1111222233334441");
 	fx_free(&a);
 	fx_free(&b);
 }

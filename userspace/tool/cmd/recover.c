@@ -184,10 +184,9 @@ static void show_rest(const struct recover *recover, const struct image *image)
 static bool wanted(const struct options *options, const struct recover_recording *recording,
 		   bool described)
 {
-	if (options->recording)
-		return recording->id == options->recording;
-	if (options->provider)
-		return !strcmp(name_of(recording), options->provider);
+	if (options->recording || options->provider)
+		return (!options->recording || recording->id == options->recording) &&
+		       (!options->provider || !strcmp(name_of(recording), options->provider));
 	/*
 	 * readers assign blocks to the initialisation before them: they would assign the blocks of
 	 * a recording without one to another recording
@@ -202,6 +201,9 @@ static int complain_none(const struct options *options, size_t count)
 		return complain("%s: no recording found%s", options->image,
 				options->range.bytes || options->based ? "" :
 				"; if the image is only part of the memory, give the address at which it begins (--base)");
+	if (options->recording && options->provider)
+		return complain("%s: no recording %016" PRIx64 " of provider '%s'; --list shows what was found",
+				options->image, options->recording, options->provider);
 	if (options->recording)
 		return complain("%s: no recording %016" PRIx64 "; --list shows what was found",
 				options->image, options->recording);
@@ -327,7 +329,7 @@ static int recover_run(int argc, char **argv)
 	if (argc - optind != 1)
 		return misused(&cmd_recover, "give exactly one image");
 	options.image = argv[optind];
-	if (!strcmp(options.output, "-"))
+	if (!strcmp(options.output, "-") && !options.list)
 		options.quiet = true;
 	return recover_image(&options);
 }
