@@ -4,10 +4,10 @@
  *
  * Callers: system calls, in process context.  Each function checks sizes, flags and reserved fields
  * of the arguments, then calls another folder of module/, which checks the values
- * (recording/configure.c, select/).  They take no lock but tb_provider.batch, which keeps acquired
- * blocks from other callers until user space has the references.  They need no reference to the
- * session's provider: a session changes its provider only once, and only from "kernel", which is
- * never removed.
+ * (recording/configure.c, select/).  Functions here take no lock but tb_provider.batch, which keeps
+ * acquired blocks from other callers until user space has the references.  They need no reference
+ * to the session's provider: a session changes its provider only once, and only from "kernel",
+ * which is never removed.
  */
 #include <linux/capability.h>
 #include <linux/module.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The writers' side of the ring of one CPU: reserve, commit, note the watermark, switch to another
- * buffer, with a place for a gap's marker; and the argument for claim.c and reader.c, too.
+ * buffer and open it with a gap's marker; and the argument for the whole ring.
  *
  * Writers are the nested contexts of one CPU (task < softirq < hardirq < NMI), which call this with
  * preemption off.  One reader, on any CPU, takes complete buffers.  No I/O, no locks, no

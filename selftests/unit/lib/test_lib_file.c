@@ -385,7 +385,8 @@ static void spoilt_bytes(void)
 	size_t i, v, opened = 0, steps;
 
 	small_trace(&fx);
-	for (i = 0; i < fx.size; i += i < 4096 || i > 16384 ? FULL(1, 3) : 61) {
+	for (i = 0; i < fx.size; i += i % 1024 < 128 ? 1 :
+				      i < 4096 || i > 16384 ? FULL(1, 3) : 61) {
 		before = fx.data[i];
 		for (v = 0; v < sizeof(values); v++) {
 			fx.data[i] = values[v];

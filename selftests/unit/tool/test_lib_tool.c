@@ -544,9 +544,9 @@ static void several_recordings(void)
 	CHECK_HAS("\"vec\":5");
 	CHECK_NUMBER(run_on("export", "--format text -o -"), 0);
 	CHECK_HAS("holds 2 recordings; the first is exported (choose with -r)");
+	CHECK_NUMBER(lines(), 9);
 	CHECK_NUMBER(run_on("top", "--batch -i"), 0);
 	CHECK_HAS("holds 2 recordings; top shows the first ('tracebuf report -r N'");
-	CHECK_NUMBER(lines(), 9);
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 1 --from +0.000000050 --to +0.000000100"), 0);
 	CHECK_NUMBER(lines(), 2);
 	CHECK_NUMBER(run_on("export", "--jsonl -o - -r 1 --from 5.0000021 --to 5.000002150"), 0);

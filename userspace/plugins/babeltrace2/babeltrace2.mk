@@ -62,8 +62,9 @@ $(OUT)/asan-pic/lib/read/names.o: $(OUT)/syscalls.inc
 $(BT2_ASAN_PLUGIN): $(BT2_ASAN_PIC) $(BT2_SRC)/plugin.map
 	@mkdir -p $(@D)
 	$(call SAY,LD  ,$@)
-	$(Q)$(CC) -shared -Wl,--version-script,$(BT2_SRC)/plugin.map $(CFLAGS) $(SANITIZE) \
-		$(LDFLAGS) -o $@ $(BT2_ASAN_PIC) -lzstd $(shell pkg-config --libs babeltrace2)
+	$(Q)$(CC) -shared -Wl,--version-script,$(BT2_SRC)/plugin.map $(CFLAGS) \
+		$(filter-out -no-pie,$(SANITIZE)) $(LDFLAGS) -o $@ $(BT2_ASAN_PIC) -lzstd \
+		$(shell pkg-config --libs babeltrace2)
 
 $(OUT)/test_lib_babeltrace: TEST_LIBS := $(shell pkg-config --libs babeltrace2)
 $(OUT)/test_lib_babeltrace $(OUT)/test_lib_bt_live: $(BT2_ASAN_PLUGIN)

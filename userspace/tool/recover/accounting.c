@@ -18,7 +18,6 @@
 #include "lib/array.h"
 #include "lib/bisect.h"
 #include "lib/utf8.h"
-#include "tool/command/number.h"
 
 #define ELEMENTS(bytes)	(1 + ((bytes) + TB_ELEMENT_SIZE - 1) / TB_ELEMENT_SIZE)
 #define TOTALS_LOG2	14
@@ -62,11 +61,14 @@ static int add_totals(struct recover_recording *recording, const struct tb_walk 
 
 	/* records of older versions are shorter */
 	memcpy(&totals, walk->payload, walk->bytes < sizeof(totals) ? walk->bytes : sizeof(totals));
-	if (totals.flags & TB_TOTALS_OPEN || totals.cpu >= CPUS_MAX)
+	/* those of a snapshot have flags: the recording went on */
+	if (totals.flags || totals.recorded > UINT64_MAX - totals.dropped ||
+	    totals.attempted != totals.recorded + totals.dropped)
 		return 0;
-	if (tb_array_reach(&recording->totals, &recording->nr_totals, totals.cpu, sizeof(totals)))
+	if (tb_array_grow(&recording->totals, &recording->room_totals, recording->nr_totals,
+			  sizeof(totals)))
 		return -ENOMEM;
-	recording->totals[totals.cpu] = totals;
+	recording->totals[recording->nr_totals++] = totals;
 	return 0;
 }
 
@@ -118,6 +120,14 @@ static void durable_choose(struct recover_recording *recording)
 		recording->durable_missing += list[0]->sequence ? list[0]->sequence : 1;
 }
 
+static int compare_totals(const void *a, const void *b)
+{
+	uint32_t first = ((const struct tb_totals *)a)->cpu;
+	uint32_t second = ((const struct tb_totals *)b)->cpu;
+
+	return first < second ? -1 : first > second;
+}
+
 static int durable_read(struct recover_recording *recording, const struct image *image,
 			void *buffer, void *out)
 {
@@ -135,6 +145,9 @@ static int durable_read(struct recover_recording *recording, const struct image 
 		while (!result && tb_walk_next(&walk) == 1)
 			result = durable_event(recording, &walk);
 	}
+	if (recording->nr_totals)
+		qsort(recording->totals, recording->nr_totals, sizeof(*recording->totals),
+		      compare_totals);
 	return result;
 }
 
@@ -163,8 +176,10 @@ uint64_t recover_current(const struct tb_ring_image *ring, uint64_t near)
 
 static const struct tb_totals *find_totals(const struct recover_recording *recording, uint32_t cpu)
 {
-	return cpu < recording->nr_totals && recording->totals[cpu].blocks ?
-	       &recording->totals[cpu] : NULL;
+	const struct tb_totals key = { .cpu = cpu };
+
+	return recording->nr_totals ? bsearch(&key, recording->totals, recording->nr_totals,
+					      sizeof(key), compare_totals) : NULL;
 }
 
 static bool contradicts(const struct recover_recording *recording, const struct recover_block *block)

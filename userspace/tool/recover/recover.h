@@ -100,7 +100,7 @@ struct recover_cpu {
  * @has_init: @init is valid
  * @init: its initialisation
  * @realtime: time of its last clock record, ns; 0: none
- * @totals, @nr_totals: what the kernel wrote of each CPU when it stopped; zeros: nothing
+ * @totals, @nr_totals: what the kernel wrote when it stopped, sorted by CPU
  * @cpus, @nr_cpus: counts of the CPUs that have blocks or a ring, sorted
  */
 struct recover_recording {
@@ -114,7 +114,7 @@ struct recover_recording {
 	struct tb_init init;
 	uint64_t realtime;
 	struct tb_totals *totals;
-	unsigned int nr_totals;
+	size_t nr_totals, room_totals;
 	struct recover_cpu *cpus;
 	size_t nr_cpus;
 };

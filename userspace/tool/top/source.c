@@ -16,7 +16,6 @@
 #include "tool/choose/setup.h"
 #include "tool/command/command.h"
 #include "tool/device/device.h"
-#include "tool/show/input.h"
 
 volatile sig_atomic_t top_stop_signal;
 
@@ -138,14 +137,25 @@ static int follow(struct top_source *source)
 	return begin(source);
 }
 
-/* A recorder writes the totals of each CPU when it stops */
-static bool has_totals(const struct tb_trace *trace)
+/* True if @trace is a snapshot, or has the totals that a recorder writes when it stops */
+static bool is_complete(const struct tb_trace *trace)
 {
 	uint32_t cpu, count = tb_trace_nr_cpus(trace);
 
-	for (cpu = 0; cpu < count && !tb_trace_totals(trace, cpu); cpu++)
-		;
-	return cpu < count;
+	for (cpu = 0; cpu < count; cpu++)
+		if (tb_trace_totals(trace, cpu) || tb_trace_snapshot(trace, cpu))
+			return true;
+	return false;
+}
+
+/* True if the file may grow: it is too short to tell, or it is not packed, and not complete */
+static bool may_grow(const struct top_source *source)
+{
+	uint32_t magic;
+
+	if (pread(source->fd, &magic, sizeof(magic), 0) < (ssize_t)sizeof(magic))
+		return true;
+	return magic == TB_BLOCK_MAGIC && !(source->trace && is_complete(source->trace));
 }
 
 /*
@@ -154,16 +164,21 @@ static bool has_totals(const struct tb_trace *trace)
  */
 static int open_file(struct top_source *source)
 {
-	int status = input_open(source->input, &source->trace);
+	off_t begin_at = lseek(source->fd, 0, SEEK_CUR);
+	struct tb_error error;
 	unsigned int count;
+	int result = tb_trace_open(source->input, &source->trace, &error);
 
-	if (status != EXIT_FINE)
-		return status;
-	if (source->grows && !has_totals(source->trace)) {
+	if (result < 0)
+		source->trace = NULL;
+	if (source->grows && may_grow(source)) {
 		tb_trace_close(source->trace);
 		source->trace = NULL;
+		lseek(source->fd, begin_at, SEEK_SET);
 		return follow(source);
 	}
+	if (result < 0)
+		return complain_file(source->called, &error);
 	count = tb_trace_recordings(source->trace);
 	if (count > 1)
 		note("%s holds %u recordings; top shows the first ('tracebuf report -r N' shows another)",
