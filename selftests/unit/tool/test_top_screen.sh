@@ -430,13 +430,15 @@ comes_from()
 	until_it gone "$(cat pid)" && feed 1 && ended 0
 }
 
-# A recorder appends to a file; totals end the recording
+# A recorder appends to a file that it has just created; totals end the recording
 growing()
 {
 	new_terminal 80 24 || return
-	# shellcheck disable=SC2046
-	cat parts/begin $(parts 1 20) >grown
+	: >grown
 	key "./top -i grown" Enter
+	sleep 0.3
+	# shellcheck disable=SC2046
+	cat parts/begin $(parts 1 20) >>grown
 	shows ' 0\.16 .* hog$' || return
 	key N
 	shows ' \*TID ' || return
