@@ -189,8 +189,11 @@ done
 result $differ "top shows of a complete file what report says"
 rm -f chosen.tbuf
 "$TRACEBUF" pack -q -o packed waiting.tbuf &&
-	python3 "$here/top_check.py" "$TRACEBUF" packed
-result $? "top reads packed files"
+	python3 "$here/top_check.py" "$TRACEBUF" packed &&
+	head -c "$(($(stat -c %s waiting.tbuf) - 3000))" waiting.tbuf >broken &&
+	! "$TRACEBUF" top --batch -i broken >/dev/null 2>said && grep -q 'cut off' said &&
+	python3 "$here/top_check.py" "$TRACEBUF" broken 2>/dev/null
+result $? "top reads packed files, and what is there of a file that breaks off"
 # shares TRACE [OPTIONS]: print tid and share in ppm of each task, in order of tid
 shares()
 {

@@ -248,7 +248,9 @@ int top_source_open(struct top_source *source)
 static int take_one(struct top_source *source)
 {
 	struct tb_view view;
-	int result = tb_cursor_next(source->cursor, &view);
+	/* of a file that breaks off, top shows what is there, as report does */
+	int result = source->whole ? next_event(source->cursor, &view) :
+		     tb_cursor_next(source->cursor, &view);
 
 	if (result <= 0)
 		return result;
@@ -292,6 +294,7 @@ static int end(struct top_source *source)
 	bool cut = tb_cursor_fault(source->cursor) || tb_trace_fault(source->trace);
 
 	source->ended = true;
+	source->more = false;
 	return source->whole ? analysis_end(source->analysis, cut ? ANALYSIS_CUT : 0) : 0;
 }
 
@@ -308,12 +311,12 @@ int top_source_read(struct top_source *source, uint64_t until)
 				continue;
 		}
 		if (!result)
-			result = end(source);
-		else if (result < 0 && result != -EAGAIN)
+			return end(source);
+		if (result < 0 && result != -EAGAIN)
 			return result;
 		source->more = source->regular && result == 1;
 		now = monotonic_ns();
-		if (now >= until || source->ended)
+		if (now >= until)
 			break;
 		if (result == -EAGAIN)
 			result = wait_for_more(source, now, until);
