@@ -55,22 +55,20 @@ class House:
 
     def calls(self, objects):
         """Return the upward references among @objects, which come from the folder's sources."""
-        defined, used = {}, []
         # only for existing sources: the folder may contain older objects
-        for source in self.sources(".c"):
-            name = os.path.relpath(source, self.folder)
-            path = os.path.join(objects, name[:-1] + "o")
-            if not os.path.exists(path):
-                continue
-            said = subprocess.run(["nm", path], stdout=subprocess.PIPE, check=True)
-            for kind, symbol in re.findall(r"^[0-9a-f ]{16} (\w) (\w+)$", said.stdout.decode(),
-                                           re.M):
-                if kind == "U":
-                    used.append((self.room(name), path, symbol))
-                elif kind in "TDBRVW":
-                    defined[symbol] = self.room(name)
-        if not defined:
+        names = (os.path.relpath(source, self.folder) for source in self.sources(".c"))
+        rooms = {os.path.join(objects, name[:-1] + "o"): self.room(name) for name in names}
+        paths = [path for path in rooms if os.path.exists(path)]
+        if not paths:
             return ["no objects in " + objects]
+        said = subprocess.run(["nm", "-A", *paths], stdout=subprocess.PIPE, check=True)
+        defined, used = {}, []
+        for path, kind, symbol in re.findall(r"^(.*):[0-9a-f ]{16} (\w) (\w+)$",
+                                             said.stdout.decode(), re.M):
+            if kind == "U":
+                used.append((rooms[path], path, symbol))
+            elif kind in "TDBRVW":
+                defined[symbol] = rooms[path]
         return ["%s uses %s of %s/" % (path, symbol, defined[symbol])
                 for room, path, symbol in used
                 if self.points_up(room, defined.get(symbol)) and symbol not in self.hooks]

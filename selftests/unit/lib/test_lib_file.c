@@ -386,7 +386,7 @@ static void spoilt_bytes(void)
 
 	small_trace(&fx);
 	for (i = 0; i < fx.size; i += i % 1024 < 128 ? 1 :
-				      i < 4096 || i > 16384 ? FULL(1, 3) : 61) {
+				      i < 4096 || i > 16384 ? FULL(1, 11) : 61) {
 		before = fx.data[i];
 		for (v = 0; v < sizeof(values); v++) {
 			fx.data[i] = values[v];

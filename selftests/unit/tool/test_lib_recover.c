@@ -449,7 +449,7 @@ static void damage(void)
 	struct fx fx;
 	int status;
 
-	for (round = 0; round < 60; round++) {
+	for (round = 0; round < FULL(60, 20); round++) {
 		image_new();
 		half_written(&fx, 66);
 		image_ring(ID_A, 0, 66, TB_BLOCK_FIRST_ELEMENT + 2, 100, 0);

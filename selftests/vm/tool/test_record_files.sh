@@ -288,8 +288,7 @@ without_io_uring()
 
 full_disk()
 {
-	head -c "$(df --output=avail -B1 disk | tail -n 1)" /dev/zero >disk/fill 2>/dev/null
-	truncate -s -300K disk/fill
+	fallocate -l "$(($(df --output=avail -B1 disk | tail -n 1) - 300000))" disk/fill
 	sync
 	status 1 tracebuf record -v -o disk/f.tbuf -e signal,raw_syscalls $much -- "$work" 3000 &&
 		says "no space" && says "could not be written" &&
@@ -317,7 +316,7 @@ full_rotated()
 
 full_disk_rotated()
 {
-	head -c "$(($(df --output=avail -B1 disk | tail -n 1) - 600000))" /dev/zero >disk/fill
+	fallocate -l "$(($(df --output=avail -B1 disk | tail -n 1) - 600000))" disk/fill
 	sync
 	full_rotated disk
 	code=$?
