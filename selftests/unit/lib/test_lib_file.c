@@ -372,7 +372,7 @@ static void from_pipe(void)
 	fx_free(&fx);
 }
 
-/* Damage every byte of a small trace in turn: no crash, no endless loop */
+/* Damage bytes of a small trace in turn, each byte of the headers: no crash, no endless loop */
 static void spoilt_bytes(void)
 {
 	static const unsigned char values[] = { 0x00, 0x01, 0x7f, 0xff };
