@@ -517,7 +517,7 @@ static void harmful_frames(void)
 	size_t bytes;
 	int result;
 
-	for (i = 0; i < FULL(40, 12); i++) {
+	for (i = 0; i < FULL(40, 6); i++) {
 		random_trace(&fx, 1 + any(12), i % 2);
 		frame = frame_of(fx.data, fx.size, &bytes);
 		/* allocated with the exact size, so that ASan sees reads beyond it */
