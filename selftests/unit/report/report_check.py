@@ -207,8 +207,10 @@ class Compare:
         self.histogram("latency-histogram", v)
         c.worst.sort(key=lambda r: (r[1][0] - r[2], r[1][0]))
         rows, instead, handlers = [], [], []
-        for i, (task, wake, now, cpu, shares, left) in enumerate(c.worst[:self.worst]):
+        for i, (task, wake, now, cpu, shares, left, away) in enumerate(c.worst[:self.worst]):
             rows.append([i + 1, now, now - wake[0], task.tid, cpu, wake[1]])
+            if away:
+                instead.append([i + 1, None, None, away])
             for what, ns in shares[:INSTEAD]:
                 if isinstance(what, tuple):
                     instead.append([i + 1, cpu, None, ns])

@@ -162,6 +162,7 @@ class Check:
         self.events, self.o, self.gaps = events, options, gaps
         self.tasks, self.by_tid, self.cpus = [], {}, {}
         self.woken, self.wakeups, self.unseen = {}, False, set()
+        self.moved = {}             # by thread: (time, CPU) of its last move between queues
         self.latency, self.latency_uncertain = [], 0
         self.worst = []
         self.offs = {"runnable": [], "blocked": [], "sleeping": []}
@@ -230,6 +231,7 @@ class Check:
         name = event["system"] + ":" + event["name"]
         part = {"sched:sched_switch": self.switch, "sched:sched_waking": self.wake,
                 "sched:sched_wakeup": self.wake, "sched:sched_wakeup_new": self.wake,
+                "sched:sched_migrate_task": self.move,
                 "irq:irq_handler_entry": self.irq, "irq:irq_handler_exit": self.irq_exit,
                 "irq:softirq_entry": self.soft, "irq:softirq_exit": self.soft_exit,
                 "raw_syscalls:sys_enter": self.call, "raw_syscalls:sys_exit": self.call_exit,
@@ -313,6 +315,7 @@ class Check:
         cpu.run = [task, now]
         wake = self.woken.pop(following, None) if following else None
         exact = wake and not self.gaps.meet(wake[0], now)
+        moved = self.moved.pop(following, None)
         self.unseen.discard(prev)
         if left:
             left.last_cpu, left.left = number, (now, state)
@@ -326,7 +329,9 @@ class Check:
                 ready = (max(wake[0], task.left[0] if task.left else 0),) + wake[1:]
                 task.wait.values.append(now - ready[0])
                 self.latency.append(now - ready[0])
-                self.worst.append((task, ready, now, number, cpu))
+                # the time in the queue of another CPU
+                away = max(moved[0] - ready[0], 0) if moved and moved[1] == number else 0
+                self.worst.append((task, ready, now, number, away))
                 self.instead(cpu, self.worst)
             self.came(task, number, now, wake if exact else None)
             if wake and not exact:
@@ -355,10 +360,11 @@ class Check:
 
     def instead(self, cpu, worst):
         """How long the CPU ran each task or handler; at each moment the one that began last."""
-        task, wake, now, number, _ = worst[-1]
-        ran = [(max(begin, wake[0]), min(end, now), begin, what)
-               for what, begin, end in cpu.past[-HISTORY:] if begin < now and end > wake[0]]
-        shares, left = {what: 0 for _, _, _, what in ran}, now - wake[0]
+        task, wake, now, number, away = worst[-1]
+        since = wake[0] + away
+        ran = [(max(begin, since), min(end, now), begin, what)
+               for what, begin, end in cpu.past[-HISTORY:] if begin < now and end > since]
+        shares, left = {what: 0 for _, _, _, what in ran}, now - since
         moments = sorted({time for low, high, _, _ in ran for time in (low, high)})
         for low, high in zip(moments, moments[1:]):
             inside = [one for one in ran if one[0] <= low and one[1] >= high]
@@ -370,7 +376,14 @@ class Check:
                 left -= high - low
         shares = {what: ns for what, ns in shares.items() if ns}
         worst[-1] = (task, wake, now, number,
-                     sorted(shares.items(), key=lambda item: -item[1]), left)
+                     sorted(shares.items(), key=lambda item: -item[1]), left, away)
+
+    def move(self, event, _):
+        f = event["fields"]
+        pending = self.woken.get(f["pid"])
+        # before the wake-up is complete, the thread is in no queue
+        if pending and pending[3] and f["orig_cpu"] != f["dest_cpu"]:
+            self.moved[f["pid"]] = (event["time"], f["dest_cpu"])
 
     def wake(self, event, _):
         tid, awake = event["fields"]["pid"], event["name"] != "sched_waking"
