@@ -69,6 +69,8 @@ class House:
                 used.append((rooms[path], path, symbol))
             elif kind in "TDBRVW":
                 defined[symbol] = rooms[path]
+        if not defined:
+            return ["no symbols in the objects in " + objects]
         return ["%s uses %s of %s/" % (path, symbol, defined[symbol])
                 for room, path, symbol in used
                 if self.points_up(room, defined.get(symbol)) and symbol not in self.hooks]

@@ -653,8 +653,8 @@ static void signals_anywhere(void)
 	sigaction(SIGUSR1, &action, &before);
 	CHECK(!timer_create(CLOCK_MONOTONIC, &event, &timer));
 	/*
-	 * Until both have recorded enough. Each signal starts the timer for the next one: a timer
-	 * with a period would keep a slow machine in the handler.
+	 * Until both have recorded enough. The loop starts the timer again after each signal: a
+	 * timer with a period would keep a slow machine in the handler.
 	 */
 	while ((now = __atomic_load_n(&handled, __ATOMIC_RELAXED)) < 200 || own < 50000) {
 		if (now != seen)

@@ -139,7 +139,10 @@ says '40.000   58.0     40.000        0.010000    t100-100 runs' why -t 103 pull
 	grep -q '103 ran only 40 ms later .*: it was in the queue of another CPU for 40 ms' said &&
 	says '1    -    -  (in the queue of another CPU)  40.00 ms  ' \
 		report --section latency-instead pulled.tbuf &&
-	grep -q ' <idle>  *100 ns ' said
+	grep -q ' <idle>  *100 ns ' said &&
+	"$TRACEBUF" print -v --jsonl pulled.tbuf >events.jsonl &&
+	"$TRACEBUF" report --json pulled.tbuf >made.json &&
+	python3 "$here/report_check.py" events.jsonl made.json --trace pulled.tbuf >said
 result $? "a wait for a busy CPU that an idle one ends"
 # There is no sched_wakeup: the wake-up of 103 is over when 103 runs.  CPU 1 takes 103 after that
 history preempted <<END
