@@ -137,7 +137,7 @@ class Judge:
         calls = self.spans(((tid, nr), begin, end) for tid, nr, begin, end in true.calls)
         irqs = self.spans(((cpu, kind, nr), begin, end)
                           for cpu, kind, nr, begin, end in true.irqs)
-        there, self.runs = set(), []
+        there, self.runs, self.pairs = set(), [], collections.defaultdict(set)
         for row in self.query("SELECT kind, start, start + duration AS end, cpu, tid, number, "
                               "whole FROM slices"):
             begin, end, cpu, tid, nr = (number(row[name]) for name in ("start", "end", "cpu", "tid",
@@ -152,8 +152,12 @@ class Judge:
                 self.inside(kind, (cpu, kind, nr), irqs, begin, end, whole)
             if whole:
                 there.add((kind, begin, end))
+            self.pairs[kind, tid if kind == "syscall" else cpu, nr].add((begin, end, whole))
             self.counts["slices"] += 1
         self.all_there(there)
+        self.true_pairs = self.spans(
+            [(("syscall", tid, nr), begin, end) for tid, nr, begin, end in true.calls] +
+            [((kind, cpu, nr), begin, end) for cpu, kind, nr, begin, end in true.irqs])
 
     def all_there(self, there):
         true = self.true
@@ -433,6 +437,24 @@ class Judge:
                   f"{what}: thread {tid} on CPU {cpu} from {begin} to {end} is not drawn")
         self.counts[what] += len(runs)
 
+    def drawn_pairs(self, slices, last):
+        """Perfetto pairs the ends of calls and interrupts itself, with the ends that we add."""
+        drawn = collections.defaultdict(set)
+        for one in slices:
+            if one.category in ("call", "irq", "softirq"):
+                kind = "syscall" if one.category == "call" else one.category
+                key, end = (kind, one.track[1], one.name), last if one.end is None else one.end
+                self.inside("Perfetto", key, self.true_pairs, one.begin, end, False, history.KINDS)
+                check(kind == "syscall" or not any(one.begin < first and last < end for first, last, _
+                                                   in self.true.gaps[one.track[1]]),
+                      f"Perfetto: {key} is drawn across a gap, from {one.begin} to {end}")
+                drawn[key].add((one.begin, end))
+                self.counts["Perfetto pairs"] += 1
+        for key, spans in self.pairs.items():
+            for begin, end, whole in spans:
+                check(key[0] == "run" or not whole or (begin, end) in drawn[key],
+                      f"Perfetto: {key} from {begin} to {end} is not drawn")
+
     def exports(self, folder):
         path = os.path.join(folder, "exported")
         self.run("export", "--format", "perfetto", "-o", path, self.path)
@@ -442,6 +464,7 @@ class Judge:
         self.drawn("Perfetto", ((run["cpu"], run["tid"], run["begin"],
                                  last if run["end"] is None else run["end"])
                                 for run in drawn.sched if run["tid"] < pf_import.LOST_TID))
+        self.drawn_pairs(drawn.tracks.slices, last)
         self.run("export", "--format", "fxt", "-o", path, self.path)
         with open(path, "rb") as file:
             reader = fxt_check.Reader(file.read())
