@@ -51,3 +51,5 @@ tb-unit-flags += -Werror=int-conversion -Werror=incompatible-pointer-types
 $(foreach o,$(tb-units),$(eval CFLAGS_$(o) := $(tb-unit-flags)))
 # no sparse: its warnings would be about the kernel's headers
 $(addprefix $(obj)/,$(call tb-unit-objs,$(tb-event-units))): CHECK := :
+# no kernel-doc: units have no comments, and W=1 starts Perl for each
+$(addprefix $(obj)/,$(tb-units)): cmd_checkdoc :=
