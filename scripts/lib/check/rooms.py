@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""rooms.py - finds upward includes and calls between the rooms of module/ and userspace/; it reads
-the calls from the objects."""
+"""rooms.py - finds upward includes and calls between the rooms of module/, userspace/ and selftests/;
+it reads the calls from the objects."""
 import glob
 import os
 import re
@@ -37,19 +37,29 @@ class House:
         return sorted(path for path in glob.glob(self.folder + "/**/*", recursive=True)
                       if path.endswith(suffixes))
 
+    def find(self, path, name, headers):
+        """Return the path, below the folder, of a file that @path includes by @name; None: it is
+        elsewhere."""
+        for full in os.path.join(os.path.dirname(path), name), os.path.join(self.folder, name), \
+                headers.get(name, ""):
+            if os.path.exists(full):
+                below = os.path.relpath(full, self.folder)
+                return None if below.startswith("..") else below
+        return None
+
     def includes(self):
-        """Return the upward includes."""
+        """Return the upward includes, also those of shell scripts."""
         found = []
-        for path in self.sources((".c", ".h")):
+        # the compiler finds headers of selftests in the folders of -I, so their names differ
+        headers = {os.path.basename(path): path for path in self.sources((".h",))}
+        for path in self.sources((".c", ".h", ".sh")):
             room = self.room(os.path.relpath(path, self.folder))
             with open(path) as source:
-                names = re.findall(r'^#include "([^"]+)"', source.read(), re.M)
+                names = re.findall(r'^(?:#include "|\s*\. "\$here/)([^"]+)"', source.read(), re.M)
             for name in names:
-                here = os.path.join(os.path.dirname(path), name)
-                full = here if os.path.exists(here) else os.path.join(self.folder, name)
-                name = os.path.relpath(full, self.folder)
-                if os.path.exists(full) and not name.startswith("..") and \
-                        self.points_up(room, self.room(name)) and (room, name) not in self.types:
+                name = self.find(path, name, headers)
+                if name and self.points_up(room, self.room(name)) and \
+                        (room, name) not in self.types:
                     found.append("%s includes %s" % (path, name))
         return found
 
@@ -91,4 +101,11 @@ def houses():
             ["tool/export/fxt", "tool/export/json", "tool/export/perfetto", "tool/query",
              "tool/flame", "tool/report", "tool/recover", "tool/record", "tool/top"],
             ["tool/report/page"], ["tool/cmd"], ["tool"]]),
+        # the tests of a room may use helpers, and files of their own room
+        "selftests": House("selftests", [
+            ["unit", "vm/lib"], ["unit/lib", "unit/ring"],
+            ["unit/docs", "unit/export", "unit/filter", "unit/report", "unit/tool",
+             "vm/crash", "vm/devices", "vm/events", "vm/kernel", "vm/programs", "vm/reader",
+             "vm/recording", "vm/ring", "vm/select", "vm/tool"],
+            ["bench", "build", "fuzz", "package", "recover", "torture"]]),
     }
