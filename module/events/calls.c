@@ -4,9 +4,10 @@
  *
  * The wide form of sys_enter has the kernel's fields "id" and "args", but ends with the last
  * argument of the call: most calls have three.  If a call takes names of files or other text
- * (calls.tab), the event has all six arguments, then up to two texts.  The address of a socket and
- * the files of poll() become text, too.  The probe reads without paging in: without access to the
- * memory, the event has no text.  Another thread may change the memory before the call reads it.
+ * (calls.tab), the event has all six arguments, then up to two texts.  The address of a socket, the
+ * files of poll() and those of select() become text, too.  The probe reads without paging in:
+ * without access to the memory, the event has no text.  Another thread may change the memory before
+ * the call reads it.
  * The compact form, for calls without text, packs "id" and "args[0]" into 8 bytes.
  *
  * Tracepoints call the probes in process context, with preemption off, without locks.
@@ -33,9 +34,11 @@
 #define TB_CALL_TEXTS		2
 /* bytes of a text with its NUL; a longer text is cut, and has no NUL */
 #define TB_CALL_TEXT_MAX	256
-/* the first files of poll() that become text */
-#define TB_CALL_POLLED_MAX	8
-static_assert(TB_CALL_POLLED_MAX * sizeof("-2147483648") + sizeof("...") <= TB_CALL_TEXT_MAX);
+/* the first files of poll() or select() that become text */
+#define TB_CALL_FILES_MAX	8
+static_assert(TB_CALL_FILES_MAX * sizeof("-2147483648") + sizeof("...") <= TB_CALL_TEXT_MAX);
+/* files of select() that are looked at: more than a fd_set of user space has */
+#define TB_CALL_SELECTED_MAX	2048u
 
 /*
  * An entry of tb_calls: the bytes of the arguments that the call lacks to have six; for each text,
@@ -48,6 +51,7 @@ static_assert(TB_CALL_POLLED_MAX * sizeof("-2147483648") + sizeof("...") <= TB_C
 #define TB_CALL_KIND(call)	((call) >> 12)
 #define TB_CALL_IS_ADDRESS	1	/* of a socket; the next argument is its length */
 #define TB_CALL_IS_POLLED	2	/* struct pollfd; the next argument is their number */
+#define TB_CALL_IS_SELECTED	3	/* the first of the arguments of select() */
 
 /* by number of the call; a call without an entry has six arguments and no text */
 static const u16 tb_calls[] = {
@@ -143,13 +147,13 @@ static notrace u32 tb_call_put_number(char *to, int number)
 
 /*
  * Write the numbers of the @count files that poll() waits for, at @from: "3 5", with "..." at the
- * end if there are more than TB_CALL_POLLED_MAX.  Return the bytes of the text, with its NUL; 0:
+ * end if there are more than TB_CALL_FILES_MAX.  Return the bytes of the text, with its NUL; 0:
  * there are none, or reading needs to page in.
  */
 static notrace u32 tb_call_read_polled(char *to, unsigned long from, u32 count)
 {
-	struct pollfd files[TB_CALL_POLLED_MAX];
-	u32 i, at = 0, read = min_t(u32, count, TB_CALL_POLLED_MAX);
+	struct pollfd files[TB_CALL_FILES_MAX];
+	u32 i, at = 0, read = min_t(u32, count, TB_CALL_FILES_MAX);
 
 	if (!count || copy_from_user_nofault(files, (const void __user *)from,
 					     read * sizeof(files[0])))
@@ -165,6 +169,47 @@ static notrace u32 tb_call_read_polled(char *to, unsigned long from, u32 count)
 	}
 	to[at] = 0;
 	return at + 1;
+}
+
+/*
+ * Write the numbers of the files that select() waits for, with letters for the sets that have them:
+ * "3r 5rw 6x", with "..." at the end if there are or may be more than these.  Return the bytes of
+ * the text, with its NUL; 0: there are none, or reading needs to page in.
+ */
+static notrace u32 tb_call_read_selected(char *to, const unsigned long *args)
+{
+	u32 at = 0, count = 0, i, word, nr = max_t(int, args[0], 0);
+	unsigned long sets[3], any, bit;
+
+	for (word = 0; word < DIV_ROUND_UP(min(nr, TB_CALL_SELECTED_MAX), BITS_PER_LONG); word++) {
+		for (any = 0, i = 0; i < ARRAY_SIZE(sets); i++) {
+			const unsigned long __user *from = (void __user *)args[1 + i];
+
+			sets[i] = 0;
+			if (from && copy_from_user_nofault(&sets[i], from + word, sizeof(sets[i])))
+				return 0;
+			any |= sets[i];
+		}
+		if (nr - word * BITS_PER_LONG < BITS_PER_LONG)
+			any &= BIT(nr % BITS_PER_LONG) - 1;
+		for_each_set_bit(bit, &any, BITS_PER_LONG) {
+			if (count++ == TB_CALL_FILES_MAX)
+				goto more;
+			at += tb_call_put_number(to + at, word * BITS_PER_LONG + bit);
+			for (i = 0; i < ARRAY_SIZE(sets); i++)
+				if (sets[i] & BIT(bit))
+					to[at++] = "rwx"[i];
+			to[at++] = ' ';
+		}
+	}
+	if (nr <= TB_CALL_SELECTED_MAX) {
+		/* replace the last space */
+		to[at ? at - 1 : 0] = 0;
+		return at;
+	}
+more:
+	memcpy(to + at, "...", 4);
+	return at + 4;
 }
 
 /* Out of line, because the buffers of texts take much of the stack. */
@@ -183,6 +228,8 @@ static noinline notrace void tb_call_enter_text(struct tb_probe *p, struct pt_re
 		bytes[0] = tb_call_read_address(text[0], args[first], args[first + 1]);
 	else if (TB_CALL_KIND(call) == TB_CALL_IS_POLLED)
 		bytes[0] = tb_call_read_polled(text[0], args[first], args[first + 1]);
+	else if (TB_CALL_KIND(call) == TB_CALL_IS_SELECTED)
+		bytes[0] = tb_call_read_selected(text[0], args);
 	else
 		for (i = 0; i < TB_CALL_TEXTS && TB_CALL_TEXT(call, i); i++)
 			bytes[i] = tb_call_read(text[i], args[TB_CALL_TEXT(call, i) - 1]);

@@ -20,11 +20,12 @@ tracebuf-y += $(call tb-unit-objs,$(tb-core-units))
 quiet_cmd_calls = GEN     $@
       cmd_calls = awk '!/^\#/ { first = second = 0; \
 			for (i = 2; i <= NF; i++) \
-				if ($$i ~ /:(path|text|address|polled)$$/ && !second) { \
+				if ($$i ~ /:(path|text|address|polled|readable)$$/ && !second) { \
 					if (first) second = i - 1; else first = i - 1 } \
 			printf "\#ifdef __NR_%s\n[__NR_%s] = ", $$1, $$1; \
 			printf "TB_CALL(%d, %d, %d, %d),\n\#endif\n", \
-				NF - 1, first, second, /:address/ + 2 * /:polled/ \
+				NF - 1, first, second, \
+				/:address/ + 2 * /:polled/ + 3 * /:readable/ \
 			}' $< >$@
 $(obj)/module/events/calls_tab.h: $(src)/module/events/calls.tab FORCE
 	$(call if_changed,calls)

@@ -9,8 +9,8 @@ static const struct {
 	const char *name;
 	enum file_call kind;
 } known_calls[] = {
-	{ "poll", POLL }, { "ppoll", POLL }, { "futex", FUTEX }, { "wait4", WAIT },
-	{ "waitid", WAIT_ID }, { "semop", SEMAPHORES },
+	{ "poll", POLL }, { "ppoll", POLL }, { "select", POLL }, { "pselect6", POLL },
+	{ "futex", FUTEX }, { "wait4", WAIT }, { "waitid", WAIT_ID }, { "semop", SEMAPHORES },
 	{ "semtimedop", SEMAPHORES }, { "msgrcv", MESSAGES }, { "msgsnd", MESSAGES },
 	{ "execve", EXEC }, { "execveat", EXEC }, { "open", OPENS },
 	{ "creat", OPENS }, { "openat", OPENS_AT }, { "openat2", OPENS_HOW }, { "socket", SOCKET },
@@ -18,6 +18,8 @@ static const struct {
 	{ "epoll_create1", EPOLL }, { "timerfd_create", TIMERFD }, { "signalfd4", SIGNALFD },
 	{ "inotify_init", INOTIFY }, { "inotify_init1", INOTIFY }, { "memfd_create", MEMFD },
 	{ "pidfd_open", PIDFD },
+	/* the flags of clone3 are in memory; posix_spawn() uses it as vfork */
+	{ "fork", FORK }, { "vfork", VFORK }, { "clone3", VFORK },
 	{ "clone", CLONE }, { "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUP },
 	{ "dup2", DUP_TO }, { "dup3", DUP_TO }, { "fcntl", CONTROL }, { "accept", ACCEPTS },
 	{ "accept4", ACCEPTS }, { "bind", BINDS }, { "connect", CONNECTS },

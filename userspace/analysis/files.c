@@ -33,9 +33,14 @@ struct number {
 	uint32_t closed_by_exec : 1, serial : 31;
 };
 
+/*
+ * @forks: its threads in calls that make a process
+ * @forker: such a thread, if it was the only one all the time; else 0
+ */
 struct process {
 	struct number *numbers;
 	uint32_t count;
+	uint32_t forks, forker;
 };
 
 /* A thread in a system call, since @begin */
@@ -190,6 +195,7 @@ static int copy_numbers(struct files *files, uint32_t from, uint32_t to)
 		memcpy(numbers, parent->numbers, parent->count * sizeof(*numbers));
 	}
 	free_numbers(files, child);
+	child->forks = child->forker = 0;
 	child->numbers = numbers;
 	child->count = numbers ? parent->count : 0;
 	files->nr_numbers += child->count;
@@ -200,7 +206,7 @@ static int copy_numbers(struct files *files, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* The name of the files that poll() waits for, as files_name() says; 0: none is known */
+/* The name of the files that poll() or select() waits for, see files_name(); 0: none is known */
 static uint32_t polled_name(struct files *files, const struct tb_view *view, uint32_t pid)
 {
 	const struct tb_format_field *field = tb_format_field(view->format, "path");
@@ -218,10 +224,13 @@ static uint32_t polled_name(struct files *files, const struct tb_view *view, uin
 		if (*number == '-')
 			continue;		/* poll() ignores negative ones */
 		value = strtoul(number, &end, 10);
-		/* not of "...", which says that there are more */
-		name = end == number || *end || value > INT32_MAX ? NULL :
-		       files_plain(files_name(files, files_of_number(files, pid, value)));
-		known |= name != NULL;
+		name = NULL;
+		/* letters are the sets of select(); "..." says that there are more */
+		if (end != number && value <= INT32_MAX && !end[strspn(end, "rwx")]) {
+			*end = 0;
+			name = files_plain(files_name(files, files_of_number(files, pid, value)));
+			known |= name != NULL;
+		}
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 					 used ? ", " : "", name ? name : number);
 	}
@@ -241,6 +250,39 @@ static struct thread *thread_of(struct files *files, uint32_t tid)
 	return slot ? *slot : NULL;
 }
 
+static bool makes_process(const struct thread *thread)
+{
+	return thread->inside && thread->kind >= FORK && thread->kind <= CLONE;
+}
+
+static int begin_fork(struct files *files, uint32_t pid, uint32_t tid)
+{
+	struct process *process = process_of(files, pid);
+
+	if (!process)
+		return -ENOMEM;
+	process->forker = process->forks++ ? 0 : tid;
+	return 0;
+}
+
+static void end_fork(struct files *files, uint32_t pid, const struct thread *thread)
+{
+	struct process *process = makes_process(thread) ? map_get(&files->processes, pid) : NULL;
+
+	if (process && process->forks)
+		process->forks--;
+}
+
+/* Process @child begins, made by @parent: it is what the thread in vfork() waits for */
+static void name_child(struct files *files, uint32_t parent, uint32_t child)
+{
+	const struct process *process = map_get(&files->processes, parent);
+	struct thread *thread = process ? map_get(&files->threads, process->forker) : NULL;
+
+	if (thread && thread->inside && thread->kind == VFORK && !thread->object)
+		thread->object = file_names_process(&files->names, child, false);
+}
+
 static int begin_call(struct files *files, const struct tb_view *view, uint32_t pid, uint64_t ns)
 {
 	const struct tb_format_field *id = tb_format_field(view->format, "id");
@@ -252,6 +294,7 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 
 	if (!thread)
 		return -ENOMEM;
+	end_fork(files, pid, thread);
 	*thread = (struct thread){ .begin = ns, .kind = OTHER };
 	if (!id || !args || tb_field_s64(view, id, &call))
 		return 0;
@@ -296,9 +339,15 @@ static int begin_call(struct files *files, const struct tb_view *view, uint32_t 
 			forget_numbers(files, pid, thread->args[0], thread->args[1], false);
 		break;
 	case CLONE:
-		if (thread->args[0] & CLONE_FILES && !(thread->args[0] & CLONE_THREAD))
-			return mark_shared(files, pid);
-		break;
+		if (thread->args[0] & CLONE_VFORK)
+			thread->kind = VFORK;
+		if (thread->args[0] & CLONE_FILES && !(thread->args[0] & CLONE_THREAD) &&
+		    mark_shared(files, pid))
+			return -ENOMEM;
+		return begin_fork(files, pid, view->tid);
+	case FORK:
+	case VFORK:
+		return begin_fork(files, pid, view->tid);
 	case EXEC:
 	case OTHER:
 		thread->object = file_names_path(&files->names, view, "of ");
@@ -381,6 +430,7 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 	if (!thread || !thread->inside)
 		return 0;
 	name = thread->object;
+	end_fork(files, pid, thread);
 	thread->inside = false;
 	thread->object = 0;
 	if (!ret || tb_field_s64(view, ret, &result) ||
@@ -439,8 +489,10 @@ static int take_thread(struct files *files, const struct tb_view *view)
 	memcpy(&thread, view->payload, sizeof(thread));
 	if (thread.tid != thread.tgid)
 		return 0;
-	if (thread.flags & TB_THREAD_FORK)
+	if (thread.flags & TB_THREAD_FORK) {
+		name_child(files, thread.parent, thread.tgid);
 		return copy_numbers(files, thread.parent, thread.tgid);
+	}
 	process = thread.flags & TB_THREAD_EXIT ? map_get(&files->processes, thread.tgid) : NULL;
 	if (process)
 		free_numbers(files, process);

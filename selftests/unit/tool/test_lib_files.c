@@ -17,6 +17,7 @@
 
 #define EV_ENTER 100
 #define EV_EXIT 102
+#define EV_MARK 103
 
 /* Longer than the allowed inaccuracy between clocks */
 #define PAUSE 100000
@@ -118,6 +119,16 @@ static void put_found(void)
 	nr_found = 0;
 }
 
+/* judge() checks that the thread's call is named @name now */
+static void expect_now(uint32_t tid, const char *name)
+{
+	static const int64_t nothing[2];
+
+	assert(nr_expected < 64);
+	expected[nr_expected++] = name;
+	assert(fx_composite(&fx, 0, EV_MARK, now += 10, tid, nothing, sizeof(nothing)));
+}
+
 #define READS(tid, fd, name) expect(tid, SYS_read, fd, name)
 #define OPEN(tid, path, flags, result) call(tid, SYS_openat, AT_FDCWD, 5, flags, path, result)
 
@@ -136,6 +147,7 @@ static void describe(void)
 	fx_describe(&fx, EV_ENTER, TB_EVENT_SYSCALL | TB_EVENT_SHORT, "raw_syscalls", "sys_enter",
 		    enter, 3);
 	fx_describe(&fx, EV_EXIT, TB_EVENT_SYSCALL, "raw_syscalls", "sys_exit", exit, 2);
+	fx_describe(&fx, EV_MARK, 0, "test", "mark", exit, 2);
 	fx_sync(&fx, 1000, 1000);
 	fx_thread(&fx, 100, 100, 1, TB_THREAD_DUMP, "one");
 	fx_thread(&fx, 101, 100, 1, TB_THREAD_DUMP, "other");
@@ -167,8 +179,8 @@ static void judge(void)
 	struct tb_cursor *cursor;
 	struct tb_view view;
 	const char *name;
+	uint64_t mark, begun[1024] = { 0 };
 	unsigned int seen = 0;
-	uint64_t mark;
 
 	if (nr_found)
 		put_found();
@@ -179,9 +191,12 @@ static void judge(void)
 		assert(!files_take(files, &view, view.ticks));
 		args = view.kind == TB_VIEW_EVENT && view.id == EV_ENTER ?
 		       tb_format_field(view.format, "args") : NULL;
-		if (!args || tb_field_item(&view, args, 1, &mark) || mark != 4711)
+		if (args)
+			begun[view.tid] = view.ticks;
+		if (args ? tb_field_item(&view, args, 1, &mark) || mark != 4711 :
+		    view.kind != TB_VIEW_EVENT || view.id != EV_MARK)
 			continue;
-		name = files_name(files, files_of_call(files, view.tid, view.ticks));
+		name = files_name(files, files_of_call(files, view.tid, begun[view.tid]));
 		CHECK_TEXT(name ? name : "", expected[seen]);
 		seen++;
 	}
@@ -320,7 +335,7 @@ static void addresses_of_sockets(void)
 	judge();
 }
 
-/* poll() has the numbers of its files as text */
+/* poll() and select() have the numbers of their files as text */
 static void polled_files(void)
 {
 	static char longer[128], name[64];
@@ -337,13 +352,16 @@ static void polled_files(void)
 	expect_path(100, SYS_poll, 0, "7 8", "");
 	expect_path(100, SYS_poll, 0, "-1", "");
 	expect_path(100, SYS_poll, 0, NULL, "");
+	expect_path(100, SYS_select, 0, "3r 4w 7rwx", "of /in, /out, 7");
+	expect_path(100, SYS_pselect6, 0, "4rw ...", "of /out, ...");
+	expect_path(100, SYS_select, 0, "4y", "");
 	OPEN(100, "/zero", O_RDONLY, 0);
 	expect_path(100, SYS_poll, 0, "4 7 ...", "of /out, 7, ...");
 	expect_path(100, SYS_poll, 0, "7 ...", "");
 	snprintf(longer, sizeof(longer), "of %s, %.55s...", name, name);
 	expect_path(100, SYS_poll, 0, "5 5 3", longer);
 	/* a hostile recording */
-	expect_path(100, SYS_poll, 0, "x 4294967299  %s 3x", "");
+	expect_path(100, SYS_poll, 0, "x 4294967299  %s 3y", "");
 	fx_close(&fx, 0);
 	judge();
 }
@@ -384,6 +402,62 @@ static void waits_without_a_file(void)
 	OPEN(100, "/file", O_RDONLY, 3);
 	expect_path(100, SYS_fsetxattr, 3, "user.name", "of /file");
 	expect_path(100, SYS_delete_module, 0, "ext4", "");
+	fx_close(&fx, 0);
+	judge();
+}
+
+/* A thread in vfork() waits for the process that it made, if no other thread can have made it */
+static void waits_for_its_child(void)
+{
+	describe();
+	fork_at(2105, 100, 200);
+	fork_at(2205, 100, 201);
+	fork_at(2305, 100, 202);
+	fork_at(2405, 100, 203);
+	fork_at(2505, 100, 204);
+	fork_at(2605, 100, 205);
+	fork_at(2705, 400, 206);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 2000, 100, NULL);
+	now = 2080;
+	begin(100, SYS_vfork, 0, 0, 0, NULL);
+	expect_now(100, "");
+	now = 2110;
+	expect_now(100, "of process 200");
+	end(100, 200);
+	expect_now(100, "");
+	now = 2190;
+	begin(100, SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, NULL);
+	now = 2210;
+	expect_now(100, "of process 201");
+	end(100, 201);
+	now = 2290;
+	begin(100, SYS_clone3, 0, 0, 0, NULL);
+	now = 2310;
+	expect_now(100, "of process 202");
+	end(100, 202);
+	/* these calls do not wait */
+	now = 2390;
+	begin(100, SYS_fork, 0, 0, 0, NULL);
+	now = 2410;
+	expect_now(100, "");
+	end(100, 203);
+	/* another thread may have made it */
+	now = 2480;
+	begin(101, SYS_clone, CLONE_VM, 0, 0, NULL);
+	begin(100, SYS_vfork, 0, 0, 0, NULL);
+	now = 2510;
+	expect_now(100, "");
+	expect_now(101, "");
+	end(101, 204);
+	now = 2610;
+	expect_now(100, "");
+	end(100, 205);
+	/* another process made it */
+	now = 2690;
+	begin(100, SYS_vfork, 0, 0, 0, NULL);
+	now = 2710;
+	expect_now(100, "");
 	fx_close(&fx, 0);
 	judge();
 }
@@ -754,6 +828,7 @@ static const struct test tests[] = {
 	{ "files: of poll()", polled_files },
 	{ "files: of children, after exec", other_processes },
 	{ "files: waits for processes and others without a file", waits_without_a_file },
+	{ "files: vfork waits for its child", waits_for_its_child },
 	{ "files: not known after a loss", after_a_loss },
 	{ "files: not known while calls are not selected", calls_not_selected },
 	{ "files: open at the start, before calls are selected", selected_after_the_start },

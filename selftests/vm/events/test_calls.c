@@ -4,6 +4,7 @@
  * far as that can be read without waiting. If a test fails, a trace names files that the program
  * did not, or the recorder reads memory that it must not.
  */
+#include <limits.h>
 #include <linux/memfd.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -241,6 +242,51 @@ TEST_DEV(calls, files_that_poll_waits_for)
 	CALL(&c, poll, NULL, 1, 0);
 	EXPECT_EQ(0, c.bytes[0]);
 	CALL(&c, poll, ~0ul << 47, 1, 0);
+	EXPECT_EQ(0, c.bytes[0]);
+	EXPECT_EQ(FIELDS, c.length);
+}
+
+TEST_DEV(calls, files_that_select_waits_for)
+{
+	unsigned long in[32] = { 0 }, out[32] = { 0 }, except[32] = { 0 };
+	struct timespec none = { 0 };
+	struct timeval now = { 0 };
+	struct call c;
+
+	ASSERT_EQ(0, prepare(self->fd));
+	in[0] = 1 << 3 | 1ul << 63;
+	CALL(&c, select, 4, in, NULL, NULL, &now);
+	EXPECT_STREQ("3r", c.text[0]);
+	EXPECT_EQ(3, c.bytes[0]);
+	EXPECT_EQ(4, c.args[0]);
+	EXPECT_EQ((uintptr_t)in, c.args[1]);
+	in[0] = 1 << 3 | 1 << 5 | 1ul << 63;
+	out[0] = 1 << 5;
+	except[1] = 1;
+	CALL(&c, pselect6, 65, in, out, except, &none, NULL);
+	EXPECT_STREQ("3r 5rw 63r 64x", c.text[0]);
+	/* a set may have more files than the call is to wait for */
+	CALL(&c, select, 64, in, out, except, &now);
+	EXPECT_STREQ("3r 5rw 63r", c.text[0]);
+	CALL(&c, select, 3, in, out, except, &now);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, select, 2048, NULL, NULL, except, &now);
+	EXPECT_STREQ("64x", c.text[0]);
+	CALL(&c, select, INT_MAX, NULL, NULL, except, &now);
+	EXPECT_STREQ("64x ...", c.text[0]);
+	in[0] = 0xff00;
+	CALL(&c, select, 64, in, NULL, NULL, &now);
+	EXPECT_STREQ("8r 9r 10r 11r 12r 13r 14r 15r", c.text[0]);
+	in[0] = 0x1ff00;
+	CALL(&c, select, 64, in, NULL, NULL, &now);
+	EXPECT_STREQ("8r 9r 10r 11r 12r 13r 14r 15r ...", c.text[0]);
+	CALL(&c, select, 0, NULL, NULL, NULL, &now);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, select, 64, NULL, NULL, NULL, &now);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, select, -1, in, NULL, NULL, &now);
+	EXPECT_EQ(0, c.bytes[0]);
+	CALL(&c, select, 64, in, ~0ul << 47, NULL, &now);
 	EXPECT_EQ(0, c.bytes[0]);
 	EXPECT_EQ(FIELDS, c.length);
 }

@@ -97,6 +97,9 @@ static void put_number(struct tb_text *text, enum call_class class, uint64_t bef
 	case CALL_TEXT:
 	case CALL_ADDRESS:
 	case CALL_POLLED:
+	case CALL_READABLE:
+	case CALL_WRITABLE:
+	case CALL_EXCEPTED:
 		if (!value)
 			tb_text_printf(text, "NULL");
 		else
@@ -124,12 +127,18 @@ static void put_file(struct tb_text *text, const struct files *files, const stru
 		tb_text_printf(text, "<%s>", name);
 }
 
-/* "[3</etc/passwd> 5]": the files that poll() waits for; false: they were not recorded */
-static bool put_polled(struct tb_text *text, const struct files *files, const struct tb_view *view)
+/*
+ * "[3</etc/passwd> 5]": the files that poll() waits for, or those of a set of select(), by its
+ * letter (module/events/calls.c); false: they were not recorded
+ */
+static bool put_files(struct tb_text *text, const struct files *files, const struct tb_view *view,
+		      enum call_class class)
 {
+	char set = class == CALL_POLLED ? 0 : "rwx"[class - CALL_READABLE];
 	const struct tb_format_field *field = tb_format_field(view->format, "path");
 	char list[TEXT_BYTES], *number, *rest = list;
 	const char *from;
+	const char *between = "";
 	size_t length;
 
 	if (!field || tb_field_str(view, field, &from, &length) || !length ||
@@ -138,13 +147,16 @@ static bool put_polled(struct tb_text *text, const struct files *files, const st
 	memcpy(list, from, length);
 	list[length] = 0;
 	/* a hostile recording may have anything here */
-	if (strspn(list, "-0123456789 .") < length)
+	if (strspn(list, set ? "0123456789rwx ." : "-0123456789 .") < length)
 		return false;
 	tb_text_printf(text, "[");
 	while ((number = strsep(&rest, " "))) {
-		tb_text_printf(text, number == list ? "%s" : " %s", number);
+		if (set && *number != '.' && !strchr(number, set))
+			continue;
+		tb_text_printf(text, "%s%.*s", between, (int)strcspn(number, "rwx"), number);
 		if (files && *number >= '0' && *number <= '9')
 			put_file(text, files, view, strtoul(number, NULL, 10));
+		between = " ";
 	}
 	tb_text_printf(text, "]");
 	return true;
@@ -169,7 +181,8 @@ static void put_args(struct tb_text *text, const struct call *call, const struct
 			tb_text_printf(text, "%s=", call->args[i].name);
 		if (!((class == CALL_PATH || class == CALL_TEXT || class == CALL_ADDRESS) &&
 		      put_path(text, view, texts++)) &&
-		    !(class == CALL_POLLED && put_polled(text, files, view)))
+		    !(class >= CALL_POLLED && class <= CALL_EXCEPTED && value &&
+		      put_files(text, files, view, class)))
 			put_number(text, class, before, value);
 		if (files && (class == CALL_FD || class == CALL_DFD))
 			put_file(text, files, view, value);
