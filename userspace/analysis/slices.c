@@ -541,7 +541,6 @@ static struct cpu *cpu_of(struct slices *slices, uint32_t cpu)
 int slices_begin(struct slices *slices, uint64_t ticks)
 {
 	const struct spans *missing = slices->missing;
-	struct tb_view view = { 0 };
 	struct cpu *cpu;
 	uint64_t ns;
 	uint32_t i;
@@ -555,12 +554,13 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 		return -ENOMEM;
 	ns = tb_trace_ns(slices->trace, ticks, slices->base);
 	for (i = 0; i < missing->nr_cpus && i < SLICES_CPUS_MAX; i++) {
+		struct tb_view view = { .cpu = i };
+
 		if (!spans_first_thread(missing, i, ticks, &view.tid))
 			continue;
 		cpu = cpu_of(slices, i);
 		if (!cpu)
 			return -ENOMEM;
-		view.cpu = i;
 		slice_begin(&cpu->run, SLICE_RUN, &view, ns);
 		cpu->running = cpu->began_before = true;
 	}
