@@ -459,6 +459,47 @@ static void many_signatures(void)
 	forget(&reading);
 }
 
+/* Names of arguments that contain what separates them: two events must not share a class */
+static void names_like_others(void)
+{
+	static const struct { unsigned int count; uint32_t names[2]; const char *shown; } events[] = {
+		{ 1, { 3 }, "args={a_ub=0}\n" },
+		{ 2, { 1, 2 }, "args={a=1 b=1}\n" },
+		{ 1, { 3 }, "args={a_ub=2}\n" },
+		{ 2, { 1, 4 }, "args={a=3 b_u1_a=3}\n" },
+		{ 2, { 4, 1 }, "args={b_u1_a=4 a=4}\n" },
+	};
+	struct reading reading = { 0 };
+	struct fx_chunk chunk;
+	struct fx fx;
+	uint32_t i;
+
+	fx_init(&fx, 14, 0);
+	fx_open(&fx, 0, 1000, 1, NULL);
+	fx_chunk(&chunk, 7, 1, 1, 0);
+	fx_name(&chunk, 1, TB_NAME_EVENT, 0, "a");
+	fx_name(&chunk, 2, TB_NAME_EVENT, 0, "b");
+	fx_name(&chunk, 3, TB_NAME_EVENT, 0, "a ub");
+	fx_name(&chunk, 4, TB_NAME_EVENT, 0, "b u1:a");
+	for (i = 0; i < 5; i++)
+		if (events[i].count == 1)
+			fx_record(&chunk, TB_REC_INSTANT, TB_REC_ARGS, 1, 1100 + i,
+				  FX_WORDS(fx_arg(events[i].names[0], TB_ARG_U64), i));
+		else
+			fx_record(&chunk, TB_REC_INSTANT, TB_REC_ARGS, 1, 1100 + i,
+				  FX_WORDS(fx_arg(events[i].names[0], TB_ARG_U64), i,
+					   fx_arg(events[i].names[1], TB_ARG_U64), i));
+	fx_take(&fx, 0, 3000, &chunk);
+	fx_close(&fx, 0);
+	save_fx(&fx);
+	read_with(&reading, "tracebuf", "input", file, NULL);
+	CHECK_TEXT(reading.error, "");
+	CHECK_NUMBER(reading.events, 5);
+	for (i = 0; i < 5; i++)
+		CHECK(strstr(reading.text, events[i].shown));
+	forget(&reading);
+}
+
 /* ---- files ---- */
 
 static void small_trace(struct fx *fx, uint64_t generation, uint64_t time)
@@ -793,6 +834,7 @@ static const struct test tests[] = {
 	{ "losses have their counts and their times", losses },
 	{ "records of programs, and losses of them", programs },
 	{ "more signatures of arguments than event classes", many_signatures },
+	{ "arguments with names that look like those of others", names_like_others },
 	{ "damage is an error that says where, after all readable events", cut_off },
 	{ "an error takes no event before it along", before_errors },
 	{ "a file that is no trace is refused", no_trace },

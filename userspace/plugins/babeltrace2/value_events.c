@@ -322,20 +322,20 @@ static void join_args(struct bs_values *values)
 
 /* ---- classes ---- */
 
-/* false: the signature is too long */
+/* Each name has its length before it: it may contain anything.  False: the signature is too long */
 static bool write_signature(struct bs_values *values, enum bs_kind kind)
 {
 	char *text = values->signature;
 	size_t used, i;
 
-	used = (size_t)snprintf(text, SIGNATURE_MAX, "%d %s:%s", (int)kind,
-				values->system, values->name);
+	used = (size_t)snprintf(text, SIGNATURE_MAX, "%d %zu:%s:%s", (int)kind,
+				strlen(values->system), values->system, values->name);
 	for (i = 0; i < values->count && used < SIGNATURE_MAX; i++)
 		used += (size_t)snprintf(text + used, SIGNATURE_MAX - used,
-					 "%c%c%s",
+					 "%c%c%zu:%s",
 					 i == values->args ? '(' : ' ',
 					 (char)values->list[i].type,
-					 values->list[i].name);
+					 strlen(values->list[i].name), values->list[i].name);
 	return used < SIGNATURE_MAX;
 }
 
