@@ -114,6 +114,7 @@ survive()
 	mem_restore && "$here/damage.py" "$@" "$memory" && insmod "$ko" "memory=$memory" || return
 	if tracebuf provider list | grep -q previous; then
 		rm -f x.tbuf
+		! tracebuf record -p previous -o y.tbuf -- true && [ ! -e y.tbuf ] &&
 		tracebuf record -p previous -o x.tbuf || return
 		tracebuf print x.tbuf >have
 		[ $? -le 1 ] || return

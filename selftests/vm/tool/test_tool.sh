@@ -414,7 +414,10 @@ save_full()
 	cp full/s.tbuf s.tbuf
 	umount full
 	# alone it is not whole, and verify says so
-	[ $code = 0 ] && status 1 tracebuf verify s.tbuf && says "attempted, but" &&
+	[ $code = 0 ] && status 1 tracebuf verify s.tbuf && says "attempted, but" || return
+	# the rest does not replace it
+	cp s.tbuf first.tbuf
+	status 1 tracebuf save -o first.tbuf && says "first.tbuf exists" && cmp s.tbuf first.tbuf &&
 		status 0 tracebuf save -o rest.tbuf || return
 	cat s.tbuf rest.tbuf >both.tbuf
 	status 0 tracebuf verify both.tbuf && says exact || return
@@ -436,6 +439,11 @@ flight_recorder()
 {
 	status 0 tracebuf start -e signal -m circular -b 4 -B 64 || return
 	"$work" 2000
+	# at the limit of a file's size a snapshot ends as on a full disk
+	(
+		ulimit -f 8
+		status 1 tracebuf snapshot -o limit.tbuf && says "File too large"
+	) || return
 	status 0 tracebuf save -s -o flight.tbuf && status 0 tracebuf verify flight.tbuf || return
 	# the last event is there, the first is not
 	status 0 tracebuf print flight.tbuf && lines 1 'sig=34 \(SIGRTMIN\+2\) errno=1999 ' said &&
@@ -583,7 +591,10 @@ arm_wrong()
 		status 2 tracebuf arm --on sched_switch --post 101 && says "from 0 to 100" &&
 		status 2 tracebuf arm --on "sched_switch,prev_pid==1" && says "f FILTER" &&
 		status 1 tracebuf arm --on shced_switch && says "did you mean" &&
-		status 1 tracebuf arm --on all && says "more than 64" || return
+		status 1 tracebuf arm --on all && says "more than 64" &&
+		status 1 tracebuf arm --on suspend_resume -o no/such/file && says "no/such/file" &&
+		mkdir -p folder && status 1 tracebuf arm --on suspend_resume -o folder &&
+		says "folder: cannot be written" || return
 	# nobody suspends this machine
 	tracebuf arm --on suspend_resume >waited 2>&1 &
 	pid=$!

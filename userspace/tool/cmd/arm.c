@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "cmd.h"
@@ -18,6 +19,7 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 #include "tool/device/device.h"
+#include "tool/record/output_file.h"
 #include "tool/record/snapshot.h"
 #include "tool/command/signals.h"
 #include "lib/utf8.h"
@@ -140,22 +142,40 @@ static const char *output_name(const struct arm *arm, char *room, size_t size)
 	return room;
 }
 
-static int arm_snapshot(struct arm *arm)
+/* Open the next snapshot's file, and remove it again if it is new: an error after the event would
+ * be too late.  A FIFO has no reader yet.  EXIT_* */
+static int check_output(const char *name)
+{
+	struct output_file out;
+	struct stat status;
+
+	if (!stat(name, &status) && S_ISFIFO(status.st_mode))
+		return EXIT_FINE;
+	return output_file_open(&out, name) || output_file_close(&out) ? EXIT_WRONG : EXIT_FINE;
+}
+
+/* Write the snapshot, or with @check find out whether its file can be written; EXIT_* */
+static int arm_snapshot(struct arm *arm, bool check)
 {
 	size_t size = STAMPED_NAME +
 		      (arm->output ? strlen(arm->output) : 0);
-	struct tb_device *device;
-	char *name = malloc(size);
+	struct tb_device *device = NULL;
+	char *room = malloc(size);
 	int status = EXIT_WRONG;
+	const char *name;
 
-	if (!name)
+	if (!room)
 		return complain("out of memory");
-	device = open_device(arm->provider, TB_DEVICE_NONBLOCK);
-	if (device)
-		status = take_snapshot(device, output_name(arm, name, size));
+	name = output_name(arm, room, size);
+	if (!check)
+		device = open_device(arm->provider, TB_DEVICE_NONBLOCK);
+	if (check)
+		status = check_output(name);
+	else if (device)
+		status = take_snapshot(device, name);
 	tb_device_close(device);
-	free(name);
-	arm->taken++;
+	free(room);
+	arm->taken += !check;
 	return status;
 }
 
@@ -195,7 +215,7 @@ static int arm_once(struct arm *arm, bool *ended)
 		return complain("the event has not occurred");
 	if (waited)
 		note("interrupted: the part of the snapshot after the event is not complete");
-	return arm_snapshot(arm);
+	return arm_snapshot(arm, false);
 }
 
 static int arm_go(struct arm *arm)
@@ -218,7 +238,10 @@ static int arm_go(struct arm *arm)
 	arm->signals = catch_signals();
 	if (arm->signals < 0)
 		return complain("signals: %s", strerror(-arm->signals));
-	while (!status && !ended && arm->taken < arm->count) {
+	while (!ended && arm->taken < arm->count) {
+		status = arm_snapshot(arm, true);
+		if (status)
+			break;
 		result = tb_device_arm_within(arm->device, arm->text, arm->post,
 					      arm->post_ms, arm->compiled.rules,
 					      (unsigned int)arm->compiled.count, &bad);
@@ -228,6 +251,8 @@ static int arm_go(struct arm *arm)
 		     result == 1 ? "" : "s");
 		status = arm_once(arm, &ended);
 		tb_device_disarm(arm->device);
+		if (status)
+			break;
 	}
 	return status;
 }

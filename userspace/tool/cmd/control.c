@@ -12,6 +12,7 @@
 #include "tool/choose/sizes.h"
 #include "tool/command/command.h"
 #include "tool/command/number.h"
+#include "tool/command/signals.h"
 #include "tool/device/device.h"
 #include "tool/record/history.h"
 #include "tool/record/record.h"
@@ -418,9 +419,10 @@ static int save_stop(struct tb_device *device, const struct tb_query *query,
 	return result < 0 ? complain("cannot stop: %s", strerror(-result)) : EXIT_FINE;
 }
 
-/* Map the buffers, and check that they or @parts have events; EXIT_* */
+/* Map the buffers, and check that they or @parts have events.  @some_read: out: other files may have
+ * earlier events of this recording.  EXIT_* */
 static int save_possible(struct tb_device *device, const struct tb_query *query,
-			 const struct history_parts *parts)
+			 const struct history_parts *parts, bool *some_read)
 {
 	struct tb_stats sum;
 	int result;
@@ -437,18 +439,26 @@ static int save_possible(struct tb_device *device, const struct tb_query *query,
 	/* do not replace an output file that may already have these events */
 	if (!sum.pending && sum.delivered && !parts->count)
 		return complain("there are no events in the buffers: they have been read before");
+	*some_read = sum.delivered && !parts->count;
 	return EXIT_FINE;
 }
 
 static int save_write(struct tb_device *device, const struct tb_query *query,
-		      const struct history_parts *parts, bool other_boot, const char *output)
+		      const struct history_parts *parts, bool other_boot, bool some_read,
+		      const char *output)
 {
 	struct tb_stats sum;
 	struct output_file out;
 	int result;
 
-	if (output_file_open(&out, output))
+	/* after opening: Ctrl-C must interrupt open() while a FIFO has no reader */
+	if (output_file_open(&out, output) || signals_hold())
 		return EXIT_WRONG;
+	if (some_read && output_file_has_data(&out)) {
+		output_file_close(&out);
+		return complain("%s exists, and may have the events that were read before these: name another file; 'cat' joins both into one trace",
+				output);
+	}
 	out.keep = true;
 	out.other_boot = other_boot;
 	result = history_write(parts, &out);
@@ -475,6 +485,7 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 {
 	struct history_parts parts;
 	struct history history;
+	bool some_read = false;
 	struct tb_query query;
 	int result, status;
 
@@ -492,11 +503,11 @@ int save_device(struct tb_device *device, const char *provider, const char *outp
 		     history.folder);
 	else if (result)
 		return complain("%s: cannot be read: %s", history.folder, strerror(-result));
-	status = save_possible(device, &query, &parts);
+	status = save_possible(device, &query, &parts, &some_read);
 	/* addresses and cgroups of another boot have no names in this kernel */
 	if (status == EXIT_FINE)
 		status = save_write(device, &query, &parts,
-				    provider && is_previous(device, provider), output);
+				    provider && is_previous(device, provider), some_read, output);
 	history_close(&parts);
 	return status;
 }

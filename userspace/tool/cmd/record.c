@@ -64,9 +64,6 @@ static int catch_signals(struct record *record)
 		SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2,
 	};
 
-	signal(SIGPIPE, SIG_IGN);
-	/* at RLIMIT_FSIZE write() shall fail, as on a full disk */
-	signal(SIGXFSZ, SIG_IGN);
 	record->signals = signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
 	return record->signals < 0 ? record->signals : 0;
 }
@@ -265,7 +262,11 @@ static int record_go(struct record *record)
 		return EXIT_WRONG;
 	/* the recording of the previous boot has ended: just save it */
 	if (record->provider && is_previous(record->device, record->provider)) {
-		status = save_device(record->device, record->provider, record->output, false);
+		status = record->command || record->seconds || record->rotation.given ||
+			 record->compress ?
+			 complain("'%s' has ended: it takes no command, -d, --rotate or --compress",
+				  record->provider) :
+			 save_device(record->device, record->provider, record->output, false);
 		tb_device_close(record->device);
 		return status;
 	}

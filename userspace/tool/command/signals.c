@@ -4,7 +4,10 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
+#include "command.h"
 #include "signals.h"
 
 bool signal_ignored(int number)
@@ -28,4 +31,15 @@ int signals_open(const int *numbers, size_t count)
 		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
+}
+
+int signals_hold(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	int fd = signals_open(numbers, sizeof(numbers) / sizeof(numbers[0]));
+
+	if (fd < 0)
+		return complain("signals: %s", strerror(-fd));
+	close(fd);
+	return EXIT_FINE;
 }

@@ -17,4 +17,8 @@ bool signal_ignored(int number);
  */
 int signals_open(const int *numbers, size_t count);
 
+/* Block SIGINT, SIGTERM and SIGHUP while a command writes a file: record/plain.h sees them pending
+ * when it waits for a reader.  EXIT_* */
+int signals_hold(void);
+
 #endif /* TRACEBUF_SIGNALS_H */

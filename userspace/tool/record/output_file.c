@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,7 +73,17 @@ static int open_file(struct output_file *out, const char *path)
 int output_file_open(struct output_file *out, const char *path)
 {
 	memset(out, 0, sizeof(*out));
+	/* write() shall fail: without a reader, and at RLIMIT_FSIZE as on a full disk */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	return open_file(out, path);
+}
+
+bool output_file_has_data(const struct output_file *out)
+{
+	struct stat status;
+
+	return out->regular && out->old && !fstat(out->fd, &status) && status.st_size;
 }
 
 void output_file_begin(struct output_file *out)

@@ -132,6 +132,8 @@ struct output_file {
 /* Open @path ("-": standard output); the file keeps its contents until output_file_begin();
  * EXIT_* */
 int output_file_open(struct output_file *out, const char *path);
+/* Did the file have data when it was opened?  Before output_file_begin() */
+bool output_file_has_data(const struct output_file *out);
 /* Collect the names of cgroups, with @mappings also mappings for user stacks, from now on; call
  * this before the recording starts.  After -errno only what exists at its end gets names */
 int output_file_perf_open(struct output_file *out, bool mappings);

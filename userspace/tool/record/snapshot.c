@@ -11,6 +11,7 @@
 #include "output_file.h"
 #include "snapshot.h"
 #include "tool/command/command.h"
+#include "tool/command/signals.h"
 
 int snapshot_possible(const struct tb_query *query)
 {
@@ -57,7 +58,8 @@ static int snapshot_write(struct tb_device *device,
 	struct output_file out;
 	int result;
 
-	if (output_file_open(&out, output))
+	/* after opening: Ctrl-C must interrupt open() while a FIFO has no reader */
+	if (output_file_open(&out, output) || signals_hold())
 		return EXIT_WRONG;
 	result = tb_device_snapshot(device, write_blocks, &out);
 	if (output_file_close(&out))
