@@ -501,6 +501,23 @@ def summed(tree):
     return sums
 
 
+def check_unknown(page):
+    """The lanes of CPUs show as lost or unknown exactly the time that the report does not know."""
+    tables = {one["id"]: [dict(zip([column["id"] for column in one["columns"]], row))
+                          for row in one["rows"]] for one in page.report["sections"]}
+    for figures in tables["cpu"]:
+        spans = sorted((begin, end) for kind in ("lost", "unknown")
+                       for begin, end, _ in page.rows.get((kind, figures["cpu"], 0), ()))
+        if any(a[1] > b[0] for a, b in zip(spans, spans[1:])):
+            raise ValueError(f"page: unknown times of CPU {figures['cpu']} overlap: {spans}")
+        # the page may begin with a loss, before the first event
+        drawn = sum(end - max(begin, tables["summary"][0]["begin"]) for begin, end in spans
+                    if end > tables["summary"][0]["begin"])
+        if figures["unknown"] is not None and drawn != figures["unknown"]:
+            raise ValueError(f"page: CPU {figures['cpu']} is unknown for {drawn} ns, in the table "
+                             f"for {figures['unknown']}: {spans}")
+
+
 def check_page(judge, folder, *more):
     """Check the lanes of all threads, and the table of the causes."""
     path = os.path.join(folder, "page.html")
@@ -515,6 +532,7 @@ def check_page(judge, folder, *more):
         drawn = {tid for kind, tid, _ in page.rows if kind == "why"}
         if drawn != set(some) or not drawn <= set(page.threads):
             raise ValueError(f"threads {list(some)} were asked for, {sorted(drawn)} have a lane")
+        check_unknown(page)
         section = next(one for one in page.report["sections"] if one["id"] == "why")
         names = [column["id"] for column in section["columns"]]
         table = [dict(zip(names, row)) for row in section["rows"]]

@@ -462,7 +462,11 @@ static void many_signatures(void)
 /* Names of arguments that contain what separates them: two events must not share a class */
 static void names_like_others(void)
 {
-	static const struct { unsigned int count; uint32_t names[2]; const char *shown; } events[] = {
+	static const struct {
+		unsigned int count;
+		uint32_t names[2];
+		const char *shown;
+	} events[] = {
 		{ 1, { 3 }, "args={a_ub=0}\n" },
 		{ 2, { 1, 2 }, "args={a=1 b=1}\n" },
 		{ 1, { 3 }, "args={a_ub=2}\n" },

@@ -609,6 +609,32 @@ def run(directory, browser):
         browser.load(page_of(directory / 'behind.tbuf')[0])
         same(browser.js('return tracebuf.model.cpus[1].lost.busy(0, 1e9)'), 3e7, 'lost before a block')
 
+    @test('shares of CPUs and tasks are those of the tables, and unknown time is hatched')
+    def _():
+        lanes = 'return tracebuf.view.lanes.list.filter((l) => l.%s).map((l) => [l.%s, l.%s])'
+        for kind in ('gap', 'half', 'unselected', 'deselected', 'killed', 'behind', 'staggered',
+                     'chosen', 'clock'):
+            tool(kind, directory / f'{kind}.tbuf', program=REPORT_TRACE)
+            browser.load(page_of(directory / f'{kind}.tbuf')[0])
+            sections = json.loads(browser.js(
+                "return document.getElementById('report-data').textContent"))['sections']
+            tables = {one['id']: [dict(zip([c['id'] for c in one['columns']], row))
+                                  for row in one['rows']] for one in sections}
+            drawn = dict(browser.js(lanes % ('cpu', 'cpu.cpu', 'title')))
+            for row in tables['cpu']:
+                text = '–%' if row['share'] is None else f"{row['share'] / 1e4:.1f}%"
+                same(drawn[row['cpu']], text, f"{kind}: share of CPU {row['cpu']}")
+            drawn = dict(browser.js(lanes % ('thread', 'thread.tid', 'share')))
+            for row in tables['tasks']:
+                share = float(drawn[row['tid']][:-1])
+                want(abs(share - row['share'] / 1e4) < 0.1, kind, row, drawn)
+            drawn = dict(browser.js('''return tracebuf.model.cpus.map((c) => [c.cpu,
+                [c.lost, c.unknown].reduce((sum, r) => sum + (r ? r.busy(0, 1e18) : 0), 0)])'''))
+            for row in tables['cpu']:
+                if row['share'] is not None:
+                    same(drawn[row['cpu']], row['unknown'], f"{kind}: unknown, CPU {row['cpu']}")
+        browser.quiet()
+
     @test('--max-events: the page says what it leaves out')
     def _():
         page, said = page_of(busy, '--max-events', 5000)
@@ -725,8 +751,14 @@ def run(directory, browser):
         durable.write_bytes(golden['kernel'].read_bytes()[:16384])
         browser.load(page_of(durable)[0])
         browser.keys('/', 'x', Keys.ENTER, Keys.ESCAPE, '+', '0', Keys.ENTER)
+        notes = "return document.getElementById('notes').textContent"
+        browser.load(page_of(busy, '-e', 'irq')[0])
+        want('No sched_switch' in browser.js(notes), 'notes')
+        # a CPU that is known to be idle for some of the time
         browser.load(page_of(golden['user'])[0])
-        want('sched_switch' in browser.js("return document.getElementById('notes').textContent"), 'notes')
+        want('No sched_switch' not in browser.js(notes), 'notes of an idle CPU')
+        same(browser.js('return tracebuf.view.lanes.list.filter((l) => l.cpu).map((l) => l.title)'),
+             ['0.0%'], 'share')
         browser.quiet()
 
     @test('damaged traces become pages, or none')

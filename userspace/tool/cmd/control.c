@@ -419,8 +419,8 @@ static int save_stop(struct tb_device *device, const struct tb_query *query,
 	return result < 0 ? complain("cannot stop: %s", strerror(-result)) : EXIT_FINE;
 }
 
-/* Map the buffers, and check that they or @parts have events.  @some_read: out: other files may have
- * earlier events of this recording.  EXIT_* */
+/* Map the buffers, and check that they or @parts have events.  @some_read: out: other files may
+ * have earlier events of this recording.  EXIT_* */
 static int save_possible(struct tb_device *device, const struct tb_query *query,
 			 const struct history_parts *parts, bool *some_read)
 {

@@ -4,12 +4,12 @@
  */
 import { duration, grouped, moment } from './format.js';
 import { element } from './element.js';
-import { cpuShare } from './model.js';
+import { cpuShare, shareOf } from './model.js';
 
 const KINDS = {
 	run: 'run', irq: 'interrupt', softirq: 'softirq', cpu_event: 'event', lost: 'loss', call: 'system call',
 	event: 'event', user: 'slice of a program', user_event: 'event of a program', user_lost: 'loss of a program',
-	counter: 'counter', state: 'state', why: 'cause',
+	counter: 'counter', state: 'state', why: 'cause', unknown: 'not known what ran',
 };
 const DOUBTS = ['', 'events are missing in between: it may be several', 'its end is not in the trace',
 	'its beginning is not in the trace'];
@@ -137,7 +137,8 @@ export class DetailsPane {
 
 		return this.table('Tasks' + more, ['task', 'running', '%', 'runnable'], list.slice(0, TASKS).map(
 			([thread, ran, waited]) => [`${thread.name} ${thread.tid}`, duration(ran),
-				(100 * ran / (to - from)).toFixed(1), duration(waited)]));
+				shareOf(this.model.ranIn(thread, from, to), this.model.knownIn(from, to)),
+				duration(waited)]));
 	}
 
 	counts(from, to) {

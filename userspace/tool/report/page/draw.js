@@ -127,6 +127,12 @@ export class Drawing {
 		case 'counter':
 			this.drawCounter(row, top, height);
 			break;
+		case 'run':
+			if (row.kind === 'unknown')
+				this.drawRow(row, top, height, () => c.unknown, true);
+			else
+				this.drawRow(row, top, height, null);
+			break;
 		default:
 			this.drawRow(row, top, height, null);
 		}

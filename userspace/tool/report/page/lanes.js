@@ -4,7 +4,7 @@
  * then container by container.  A lane has strips; the rows of a strip are drawn over each other.
  */
 
-import { cpuShare } from './model.js';
+import { cpuShare, shareOf } from './model.js';
 
 /* In CSS pixels */
 const STRIP = { irq: 7, softirq: 7, run: 17, tick: 6, state: 13, call: 13, user: 14, lost: 6, counter: 26, why: 13 };
@@ -26,18 +26,18 @@ function lane(name, title, strips, more) {
 	return { kind: 'lane', name, title, strips: shown, height: Math.max(height + PAD, 2 * PAD + 15), ...more };
 }
 
-function cpuLane(cpu, length) {
+function cpuLane(cpu, model) {
 	/* draw an interrupt below those that interrupted it */
 	const strips = [...cpu.irq].reverse().map((row) => strip('irq', [row], STRIP.irq));
 
 	strips.push(strip('softirq', [cpu.softirq], STRIP.softirq));
-	strips.push({ ...strip('run', [cpu.run], STRIP.run), always: true });
+	strips.push({ ...strip('run', [cpu.unknown, cpu.run], STRIP.run), always: true });
 	strips.push(strip('tick', [cpu.events], STRIP.tick));
-	return lane(`CPU ${cpu.cpu}`, cpu.run ? cpuShare(cpu, 0, length) + '%' : '', strips,
+	return lane(`CPU ${cpu.cpu}`, model.hasRuns ? cpuShare(cpu, 0, model.cut) + '%' : '', strips,
 		{ cpu, lost: cpu.lost });
 }
 
-function threadLane(thread, inProcess, length) {
+function threadLane(thread, inProcess, known) {
 	const strips = [];
 	const states = thread.states;
 
@@ -57,7 +57,7 @@ function threadLane(thread, inProcess, length) {
 			strips.push(strip('tick', [row], STRIP.tick));
 	}
 	return lane(thread.name, String(thread.tid), strips, { thread, inside: inProcess,
-		share: thread.states ? `${(100 * thread.ran / length).toFixed(1)}%` : '' });
+		share: thread.states ? shareOf(thread.sure, known) + '%' : '' });
 }
 
 /* The causes of --why: each strip has the reasons of the strip above */
@@ -81,7 +81,7 @@ export class Lanes {
 
 	layout() {
 		const list = [];
-		const length = this.model.cut;
+		const known = this.model.knownIn(0, this.model.cut);
 		const add = (one) => list.push(one);
 		const heading = (key, name, title, share, level) => add({ kind: 'heading', key, name, title, share,
 			level, height: HEAD, closed: this.closed.has(key) });
@@ -89,18 +89,17 @@ export class Lanes {
 		heading('cpus', 'CPUs', String(this.model.cpus.length), '', 0);
 		if (!this.closed.has('cpus'))
 			for (const cpu of this.model.cpus)
-				add(this.made(cpu, () => cpuLane(cpu, length)));
+				add(this.made(cpu, () => cpuLane(cpu, this.model)));
 		const tasks = (processes) => String(processes.reduce((n, p) => n + p.threads.length, 0));
-		const share = (ran) => ran ? `${(100 * ran / length).toFixed(1)}%` : '';
 
 		heading('tasks', 'Tasks', tasks(this.model.processes), '', 0);
-		for (const { name, processes, ran } of this.closed.has('tasks') ? [] : this.model.containers) {
+		for (const { name, processes, ran, sure } of this.closed.has('tasks') ? [] : this.model.containers) {
 			const key = 'container ' + name;
 
 			if (name)
-				heading(key, 'Container ' + name, tasks(processes), share(ran), 1);
+				heading(key, 'Container ' + name, tasks(processes), ran ? shareOf(sure, known) + '%' : '', 1);
 			for (const process of this.closed.has(key) ? [] : processes)
-				this.addProcess(process, add, heading, length);
+				this.addProcess(process, add, heading, known);
 		}
 		let top = 0;
 
@@ -112,17 +111,17 @@ export class Lanes {
 		this.height = top;
 	}
 
-	addProcess(process, add, heading, length) {
+	addProcess(process, add, heading, known) {
 		const several = process.threads.length > 1;
 		const key = 'process ' + process.tgid;
 		const level = process.container ? 2 : 1;
 
 		if (several)
 			heading(key, process.name, `${process.tgid}, ${process.threads.length} threads`,
-				process.ran ? `${(100 * process.ran / length).toFixed(1)}%` : '', level);
+				process.ran ? shareOf(process.sure, known) + '%' : '', level);
 		if (!several || !this.closed.has(key))
 			for (const thread of process.threads) {
-				add(this.made(thread, () => threadLane(thread, several, length)));
+				add(this.made(thread, () => threadLane(thread, several, known)));
 				if (thread.why)
 					add(this.made(thread.why, () => whyLane(thread)));
 			}

@@ -411,8 +411,12 @@ function notes(model) {
 		list.push(`The timeline ends ${duration(model.cut)} after the beginning, with ${grouped(model.items)} items: ` +
 			`${grouped(model.leftOut)} events come later. They are in the figures, not in the timeline. ` +
 			'To see them, make another page with --from, or a longer one with --max-events.');
-	if (!model.cpus.some((cpu) => cpu.run))
+	if (!model.hasRuns)
 		list.push('No sched_switch events are in the trace: what ran on which CPU, and the states of tasks, are not known.');
+	if (model.chosen)
+		list.push('Only chosen threads were recorded: where a CPU looks idle, others may have run.');
+	if (model.cpus.some((cpu) => cpu.unknown))
+		list.push('It is not known what ran in the hatched parts of CPUs; shares are of the rest.');
 	if (model.losses.length)
 		list.push(`Events are missing in ${places(model.losses.length)}, hatched in the lanes of their CPUs; states ` +
 			'of tasks that span one are shown as unknown.');

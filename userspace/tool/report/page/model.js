@@ -5,11 +5,41 @@
  */
 import { Row } from './row.js';
 
-/** How much of the time in which it is known the CPU ran tasks, in percent: "12.3" */
-export function cpuShare(cpu, from, to) {
-	const known = to - from - (cpu.lost ? cpu.lost.busy(from, to) : 0);
+/** The time in which it is known what the CPU ran */
+export function cpuKnown(cpu, from, to) {
+	return to - from - (cpu.lost ? cpu.lost.busy(from, to) : 0) - (cpu.unknown ? cpu.unknown.busy(from, to) : 0);
+}
 
-	return known > 0 ? (100 * (cpu.run ? cpu.run.busy(from, to) : 0) / known).toFixed(1) : '–';
+/** @part of @whole in percent, "12.3" */
+export function shareOf(part, whole) {
+	return whole > 0 ? (100 * part / whole).toFixed(1) : '–';
+}
+
+/** How much of the known time the CPU ran tasks; of chosen threads, others may have run, too */
+export function cpuShare(cpu, from, to) {
+	return cpu.chosen ? '–' : shareOf(cpu.run ? cpu.run.busy(from, to) : 0, cpuKnown(cpu, from, to));
+}
+
+/* Join spans that overlap: [[begin, end], ...] */
+function union(spans) {
+	const begin = [], end = [];
+
+	spans.sort((a, b) => a[0] - b[0]);
+	for (const [from, to] of spans) {
+		if (begin.length && from <= end[end.length - 1]) {
+			end[end.length - 1] = Math.max(end[end.length - 1], to);
+		} else {
+			begin.push(from);
+			end.push(to);
+		}
+	}
+	return new Row(Float64Array.from(begin), Float64Array.from(end));
+}
+
+function meets(row, from, to) {
+	const i = row.endingAfter(from);
+
+	return i < row.count && row.begin[i] < to;
 }
 
 /** States of threads: uninterruptible is D, unknown means that events are missing */
@@ -77,10 +107,14 @@ export class Model {
 		this.rows = packed.rows.map(makeRow);
 		this.threads = new Map();
 		for (const [tid, tgid, name, woken, container] of packed.threads)
-			this.threads.set(tid, { tid, tgid, name: this.strings[name], woken, rows: [], ran: 0,
+			this.threads.set(tid, { tid, tgid, name: this.strings[name], woken, rows: [], ran: 0, sure: 0,
 				container: this.strings[container] || '' });
+		/* is it known of any time what ran?  Were only chosen threads recorded? */
+		this.hasRuns = packed.runs === '1';
+		this.chosen = packed.chosen === '1';
 		this.makeLosses();
 		this.makeCpus();
+		this.makeUnsure();
 		this.makeRuns();
 		this.makeThreads();
 		this.makeCauses();
@@ -104,36 +138,45 @@ export class Model {
 		for (const row of this.of('lost'))
 			for (let i = 0; i < row.count; i++)
 				all.push([row.begin[i], row.end[i]]);
-		all.sort((a, b) => a[0] - b[0]);
 		this.losses = all;
-		/* merge overlapping losses, for look-ups */
-		const begin = [], end = [];
-
-		for (const [from, to] of all) {
-			if (begin.length && from <= end[end.length - 1]) {
-				end[end.length - 1] = Math.max(end[end.length - 1], to);
-			} else {
-				begin.push(from);
-				end.push(to);
-			}
-		}
-		this.lost = new Row(Float64Array.from(begin), Float64Array.from(end));
+		this.lost = union(all);
 	}
 
-	lostIn(from, to) {
-		const i = this.lost.endingAfter(from);
+	/* When it is not known of all CPUs what ran.  As in the report, a CPU of which nothing is known
+	 * is left out of this */
+	makeUnsure() {
+		const all = [];
 
-		return i < this.lost.count && this.lost.begin[i] < to;
+		for (const cpu of this.cpus)
+			for (const row of cpuKnown(cpu, 0, this.length) > 0 ? [cpu.lost, cpu.unknown] : [])
+				for (let i = 0; row && i < row.count; i++)
+					all.push([row.begin[i], row.end[i]]);
+		this.unsure = union(all);
+	}
+
+	knownIn(from, to) {
+		return to - from - this.unsure.busy(from, to);
+	}
+
+	/** For how long a thread ran while it was known of all CPUs what ran */
+	ranIn(thread, from, to) {
+		const running = thread.states.running, unsure = this.unsure;
+		let ran = running.busy(from, to);
+
+		for (let i = unsure.endingAfter(from); i < unsure.count && unsure.begin[i] < to; i++)
+			ran -= running.busy(Math.max(from, unsure.begin[i]), Math.min(to, unsure.end[i]));
+		return ran;
 	}
 
 	makeCpus() {
 		const cpus = new Map();
 
 		for (const row of this.rows) {
-			if (!['run', 'irq', 'softirq', 'cpu_event', 'lost'].includes(row.kind))
+			if (!['run', 'irq', 'softirq', 'cpu_event', 'lost', 'unknown'].includes(row.kind))
 				continue;
 			if (!cpus.has(row.id))
-				cpus.set(row.id, { cpu: row.id, irq: [], softirq: null, run: null, events: null, lost: null });
+				cpus.set(row.id, { cpu: row.id, chosen: this.chosen, irq: [], softirq: null, run: null,
+					events: null, lost: null, unknown: null });
 			const cpu = cpus.get(row.id);
 
 			if (row.kind === 'irq')
@@ -185,6 +228,11 @@ export class Model {
 		return row.state === 'running' ? [this.runRows[row.row[index]], row.index[index]] : [row, index];
 	}
 
+	/* True if a thread may have run in between without an event that says so */
+	isUnsure(begin, end) {
+		return meets(this.lost, begin, end) || meets(this.unsure, begin, end);
+	}
+
 	/* Add the states between run @k and the next, or after the last */
 	gap(thread, k, spans) {
 		const runs = thread.runs, last = k === runs.used - 1;
@@ -206,11 +254,11 @@ export class Model {
 		if (!state) {
 			/* a thread that runs at the end has no state after it, unless events are
 			 * missing there */
-			if (!last || this.lostIn(begin, end))
+			if (!last || this.isUnsure(begin, end))
 				spans.unknown.add(begin, end);
 			return;
 		}
-		if (this.lostIn(begin, end)) {
+		if (this.isUnsure(begin, end)) {
 			spans.unknown.add(begin, end);
 			return;
 		}
@@ -244,6 +292,7 @@ export class Model {
 			thread.states[state] = spans[state].row(state);
 		running.prepare();
 		thread.ran = running.sums[running.count];
+		thread.sure = this.ranIn(thread, 0, this.cut);
 		delete thread.runs;
 	}
 
@@ -293,11 +342,12 @@ export class Model {
 			if (!thread.tid || (!thread.states && !thread.rows.length && !thread.why))
 				continue;
 			if (!processes.has(thread.tgid))
-				processes.set(thread.tgid, { tgid: thread.tgid, threads: [], ran: 0 });
+				processes.set(thread.tgid, { tgid: thread.tgid, threads: [], ran: 0, sure: 0 });
 			const process = processes.get(thread.tgid);
 
 			process.threads.push(thread);
 			process.ran += thread.ran;
+			process.sure += thread.sure;
 		}
 		this.processes = [...processes.values()].sort((a, b) => b.ran - a.ran || a.tgid - b.tgid);
 		for (const process of this.processes) {
@@ -308,15 +358,16 @@ export class Model {
 			process.container = (leader || process.threads[0]).container;
 		}
 		/* those without a known container first */
-		const containers = new Map([['', { name: '', processes: [], ran: 0 }]]);
+		const containers = new Map([['', { name: '', processes: [], ran: 0, sure: 0 }]]);
 
 		for (const process of this.processes) {
 			if (!containers.has(process.container))
-				containers.set(process.container, { name: process.container, processes: [], ran: 0 });
+				containers.set(process.container, { name: process.container, processes: [], ran: 0, sure: 0 });
 			const container = containers.get(process.container);
 
 			container.processes.push(process);
 			container.ran += process.ran;
+			container.sure += process.sure;
 		}
 		this.containers = [...containers.values()].sort((a, b) => !a.name ? -1 : !b.name ? 1 : b.ran - a.ran);
 	}

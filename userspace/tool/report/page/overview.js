@@ -3,6 +3,7 @@
  * The whole trace in a strip: how busy all CPUs are, where events are missing, and the part that is
  * visible below.  Dragging moves that part.
  */
+import { cpuKnown } from './model.js';
 import { Paint } from './paint.js';
 
 export class Overview {
@@ -44,10 +45,12 @@ export class Overview {
 		paint.clear(colours.label);
 		paint.fill(from, 0, to - from, paint.height, colours.ground);
 		for (let i = 0; i < wide; i++) {
-			const tall = Math.round(this.busy[i] * (paint.height - 4));
+			const tall = Math.round(Math.max(0, this.busy[i]) * (paint.height - 4));
 			const seen = left + i >= from && left + i <= to;
 
 			paint.column(left + i, paint.height - tall, tall, seen ? colours.running : colours.sleeping);
+			if (this.busy[i] < 0)
+				paint.column(left + i, Math.round(paint.height / 2), 1, colours.unknown);
 		}
 		for (const [begin, end] of this.model.losses)
 			paint.fill(x(begin), 0, Math.max(2, x(end) - x(begin)), Math.round(5 * paint.scale), colours.lost);
@@ -67,15 +70,20 @@ export class Overview {
 		context.setTransform(1, 0, 0, 1, 0, 0);
 	}
 
-	/* Compute how busy all CPUs are, for each pixel */
+	/* Compute how busy the CPUs are in the time that is known, for each pixel; -1: nothing is */
 	measure(wide) {
-		const rows = this.model.cpus.map((cpu) => cpu.run).filter(Boolean);
 		const step = this.model.length / Math.max(1, wide);
 
 		this.wide = wide;
 		this.busy = new Float64Array(wide);
-		for (let i = 0; i < wide; i++)
-			for (const row of rows)
-				this.busy[i] += row.busy(i * step, (i + 1) * step) / step / this.model.cpus.length;
+		for (let i = 0; i < wide; i++) {
+			let busy = 0, known = 0;
+
+			for (const cpu of this.model.cpus) {
+				known += cpuKnown(cpu, i * step, (i + 1) * step);
+				busy += cpu.run ? cpu.run.busy(i * step, (i + 1) * step) : 0;
+			}
+			this.busy[i] = known > 0 ? Math.min(1, busy / known) : -1;
+		}
 	}
 }

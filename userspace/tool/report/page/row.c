@@ -15,7 +15,7 @@ static const char *const kinds[ROW_KINDS] = {
 	[ROW_CPU_EVENT] = "cpu_event", [ROW_LOST] = "lost", [ROW_CALL] = "call",
 	[ROW_EVENT] = "event", [ROW_USER] = "user", [ROW_USER_EVENT] = "user_event",
 	[ROW_USER_LOST] = "user_lost", [ROW_COUNTER] = "counter",
-	[ROW_WHY] = "why",
+	[ROW_WHY] = "why", [ROW_UNKNOWN] = "unknown",
 };
 
 static unsigned int columns_of(const struct row *row)

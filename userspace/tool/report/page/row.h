@@ -24,6 +24,7 @@ enum row_kind {
 	ROW_USER_LOST,		/* writer */
 	ROW_COUNTER,		/* process, sub: name */
 	ROW_WHY,		/* thread; sub: depth of the cause */
+	ROW_UNKNOWN,		/* CPU: no events are missing, and it is not known what ran */
 	ROW_KINDS,
 };
 

@@ -31,10 +31,11 @@ struct lane {
  * struct place - a CPU
  * @waker: the thread that woke the next thread on the CPU, plus 1
  * @last: ns of its last event
+ * @covered: until then, ns, it is known what ran, or drawn that it is not
  */
 struct place {
 	uint32_t waker;
-	uint64_t last;
+	uint64_t last, covered;
 };
 
 struct timeline {
@@ -52,6 +53,10 @@ struct timeline {
 	unsigned int nr_cpus;
 	uint64_t items, max, left_out;
 	uint64_t last, cut;		/* ns of the last event, and of the last one shown */
+	uint64_t ticks;			/* of the last one shown */
+	bool has_switches;		/* the trace has events that tell what runs */
+	bool has_runs;			/* and of some time it is known */
+	bool ending;
 	struct column ends;		/* JSON of threads, made by timeline_end() */
 	int error;
 };
@@ -104,6 +109,46 @@ static void put(struct timeline *t, struct row *row, const char *name, size_t le
 	row_name(row, texts_of(&t->rows->strings, name, length));
 	row_time(t->rows, row, begin, end, doubt);
 	t->items++;
+}
+
+/*
+ * What ran on @cpu is known from @begin to @end, or drawn as unknown.  Draw it as unknown from the
+ * end of the last such time: after a loss until the next switch, for example.
+ */
+static void cover(struct timeline *t, unsigned int cpu, uint64_t begin, uint64_t end)
+{
+	struct place *place = cpu < t->nr_cpus ? &t->places[cpu] : NULL;
+	struct row *row;
+
+	if (!place)
+		return;
+	if (place->covered < t->rows->begin)
+		place->covered = t->rows->begin;
+	if (begin > place->covered && t->has_switches && !slices_hides_threads(t->slices) &&
+	    selection_wants_cpu(t->selection, cpu)) {
+		row = rows_at(t->rows, ROW_UNKNOWN, cpu, 0);
+		if (!row)
+			return;
+		put(t, row, "UNKNOWN", 7, place->covered, begin, SLICE_WHOLE);
+		details_start(t->rows, NULL);
+		details_text(t->rows, "events", "do not tell what ran");
+		details_end(t->rows, row);
+	}
+	if (end > place->covered)
+		place->covered = end;
+}
+
+/* A run is known until the last event of its CPU, if later ones may be missing */
+static void cover_run(struct timeline *t, const struct slice *slice)
+{
+	uint64_t end = slice->end, until;
+
+	if (t->ending) {
+		until = spans_unreported(&t->missing, slice->cpu, t->last);
+		end = end < until ? end : until;
+	}
+	t->has_runs = true;
+	cover(t, slice->cpu, slice->begin, end > slice->begin ? end : slice->begin);
 }
 
 /* Return the end of a run: in a file that breaks off, the last event of its CPU */
@@ -185,6 +230,8 @@ static void take_slice(void *context, const struct slice *slice)
 	struct timeline *t = context;
 	struct lane *lane;
 
+	if (slice->kind == SLICE_RUN)
+		cover_run(t, slice);
 	if (!wants(t, slice->cpu, slice->tid))
 		return;
 	switch (slice->kind) {
@@ -274,6 +321,7 @@ static void take_lost(struct timeline *t, const struct tb_view *view, uint64_t f
 	/* a file without the CPU's first blocks: put_beginnings() has drawn the time before */
 	if (row->count && first < row->until)
 		first = row->until;
+	cover(t, view->cpu, first, last);
 	put(t, row, "LOST", 4, first, last > first ? last : first, SLICE_WHOLE);
 	details_start(t->rows, view);
 	details_end(t->rows, row);
@@ -289,6 +337,7 @@ static void put_unknown(struct timeline *t, unsigned int cpu, uint64_t begin, ui
 	row = rows_at(t->rows, ROW_LOST, cpu, 0);
 	if (!row)
 		return;
+	cover(t, cpu, begin, end);
 	put(t, row, "UNKNOWN", 7, begin, end, SLICE_WHOLE);
 	details_start(t->rows, NULL);
 	details_text(t->rows, "events", "not in this part or file");
@@ -320,6 +369,8 @@ static void put_unreported(struct timeline *t)
 	for (cpu = 0; cpu < t->nr_cpus && t->rows->begun; cpu++) {
 		since = spans_unreported(&t->missing, cpu, t->last);
 		put_unknown(t, cpu, since > t->rows->begin ? since : t->rows->begin, t->last);
+		if (t->places[cpu].last)
+			cover(t, cpu, t->left_out ? t->cut : t->last, 0);
 	}
 }
 
@@ -329,6 +380,8 @@ struct timeline *timeline_open(struct tb_trace *trace, struct selection *selecti
 			       uint64_t items_max)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
+	const struct tb_format *format;
+	unsigned int i;
 
 	if (!t)
 		return NULL;
@@ -345,6 +398,8 @@ struct timeline *timeline_open(struct tb_trace *trace, struct selection *selecti
 		timeline_close(t);
 		return NULL;
 	}
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
+		t->has_switches |= slices_wants(t->slices, format, 1u << SLICE_RUN);
 	slices_missing(t->slices, &t->missing);
 	slices_switches_from(t->slices, selection_switches_from(selection));
 	report_users_init(&t->users, t->rows);
@@ -436,6 +491,9 @@ int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 {
 	uint64_t ns = ns_of(t, view->ticks, view->ns);
 
+	/* a clock that goes back: as of the latest time before, as in the report */
+	if (!view->user && t->rows->begun && ns < t->last)
+		ns = t->last;
 	/* events of the durable buffer describe the state, and do not occur at their time */
 	if (!view->user && view->cpu == TB_RING_DURABLE)
 		return 0;
@@ -458,6 +516,7 @@ int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 		return 0;
 	}
 	t->cut = t->last;
+	t->ticks = view->ticks;
 	if (view->user) {
 		take_user(t, view, ns);
 		return t->error;
@@ -539,8 +598,14 @@ int timeline_why(struct timeline *t, const struct why_threads *threads)
 
 int timeline_end(struct timeline *t, const struct tb_cursor *cursor, bool broken)
 {
+	const struct tb_view none = { .cpu = TB_RING_USER, .ticks = t->ticks };
+
 	t->cursor = cursor;
 	t->broken = broken && !t->left_out;
+	t->ending = true;
+	/* what runs at the end runs until then */
+	if (slices_take(t->slices, &none, t->cut) < 0)
+		return -ENOMEM;
 	slices_finish(t->slices);
 	put_unreported(t);
 	report_users_end(&t->users, t->cut);
@@ -577,6 +642,8 @@ static int head_json(const struct timeline *t, char **text, size_t *length)
 	member(out, "left_out", t->left_out);
 	member(out, "items", t->items);
 	member(out, "max", t->max);
+	member(out, "runs", t->has_runs);
+	member(out, "chosen", slices_hides_threads(t->slices));
 	out_text(out, "\"threads\":[");
 	if (t->ends.used)
 		out_data(out, t->ends.data, t->ends.used);
