@@ -286,6 +286,32 @@ static void unix_sockets(void)
 	close(pair[1]);
 }
 
+/* Any program can write what looks like the line of another socket into /proc/net/unix */
+static void forged_names(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int forging = socket(AF_UNIX, SOCK_STREAM, 0), pair[2], length;
+	struct open_files *files;
+	struct stat status;
+	uint32_t pid;
+
+	assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair) && !fstat(pair[0], &status));
+	/* an abstract name begins with NUL */
+	length = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+			  "x\n0: 2 0 0 1 1 %llu /run/docker.sock\n",
+			  (unsigned long long)status.st_ino);
+	assert(!bind(forging, (void *)&address,
+		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)));
+	pid = (uint32_t)start();
+	files = read_files(&pid, 1, 0);
+	HAS(files, (pid_t)pid, pair[0], linked(pair[0]));
+	open_files_free(files);
+	stop((pid_t)pid);
+	close(forging);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 /* The recorder checks only for standard files whether exec closes them */
 static void closed_by_exec(void)
 {
@@ -397,6 +423,7 @@ static const struct test tests[] = {
 	{ "open files: sockets of IPv4", sockets_of_ipv4 },
 	{ "open files: sockets of IPv6", sockets_of_ipv6 },
 	{ "open files: Unix sockets", unix_sockets },
+	{ "open files: a name that forges that of another socket", forged_names },
 	{ "open files: whether exec closes them", closed_by_exec },
 	{ "open files: at most a limit for each process", limits },
 	{ "open files: all processes, in time", all_processes },

@@ -5,11 +5,15 @@
  * stacks have no names, or wrong ones.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <unistd.h>
 #include "test_lib_fixture.h"
+#include "tool/record/cgroups.h"
 
 #define KALLSYMS kallsyms
+#define USER_MAX 1000
 
 static char kallsyms[] = "/tmp/test_lib_symbols.XXXXXX";
 
@@ -284,7 +288,96 @@ static void mappings_of_stacks(void)
 	fx_free(&fx);
 }
 
+/* The recorder's memory is bounded, whatever programs map: then the rest is marked as unknown */
+static void many_mappings(void)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t start, size, offset;
+		uint8_t id_size, reserved[3], id[20];
+		uint32_t access, flags;
+		char path[240];
+	} record = { .header.type = PERF_RECORD_MMAP2, .pid = 1, .start = 0x1000, .size = 0x1000 };
+	const uint64_t address = 0x1001;
+	struct mappings *mappings = mappings_open();
+	const struct tb_mapping *last = NULL;
+	struct notes notes = { 0 };
+	struct tb_walk walk;
+	uint64_t time;
+	size_t i;
+
+	memset(record.path, 'x', sizeof(record.path) - 1);
+	for (time = 1; time < 400000; time++) {
+		snprintf(record.path, 16, "%015" PRIu64, time);
+		record.path[15] = 'x';
+		/* only the last ones contain the address */
+		record.start = time < 200000 ? 0x10000 : 0x1000;
+		mappings_record(mappings, &record.header, time, time);
+	}
+	CHECK(!mappings_notes(mappings, &address, 1, &notes));
+	for (i = 0; i < notes.blocks; i++) {
+		tb_walk_start(&walk, (const void *)(notes.data + (i << NOTE_LOG2)));
+		while (tb_walk_next(&walk) == 1)
+			if (walk.id == TB_EV_MAPPING)
+				last = walk.payload;
+	}
+	CHECK(last && last->kind == TB_MAPPING_UNKNOWN && last->size == UINT64_MAX - last->since);
+	/* 64 MB, and 312 bytes for each */
+	CHECK(last && last->since > 200000 && last->since < 300000);
+	free(notes.data);
+	mappings_close(mappings);
+}
+
+/* A program can record stacks with any addresses */
+static void many_addresses(void)
+{
+	struct { uint32_t kind, count; uint64_t ip[4]; } stack = { TB_STACK_USER, 4, { 0 } };
+	struct addresses *symbols = NULL;
+	struct fx fx;
+	uint64_t i;
+
+	fx_init(&fx, 16, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 1, 1, NULL);
+	for (i = 0; i < 600; i++) {
+		stack.ip[0] = 0x1000;
+		stack.ip[1] = 0x10000 + i;
+		stack.ip[2] = 0x20000 + i;
+		fx_composite(&fx, 0, TB_EV_STACK, 2, 0, &stack, sizeof(stack));
+	}
+	fx_close(&fx, 0);
+	addresses_block(&symbols, (struct tb_block *)(fx.data + fx.rings[0].block), true);
+	CHECK(symbols && symbols->user.used == USER_MAX);
+	addresses_free(symbols);
+	fx_free(&fx);
+}
+
+/* A long recording sees more cgroups than the recorder keeps */
+static void many_cgroups(void)
+{
+	const struct tb_thread thread = { .tid = 7, .tgid = 7, .cgroup = 70001 };
+	struct cgroups *cgroups = NULL;
+	struct notes notes = { 0 };
+	struct fx fx;
+	uint32_t id;
+
+	fx_init(&fx, 10, 0);
+	fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
+	for (id = 1; id <= 70001; id++)
+		cgroups_name(&cgroups, id, id == 70001 ? "/of/today" : "/old");
+	cgroups_block(&cgroups, (struct tb_block *)(fx.data + fx.durable.block));
+	CHECK(!cgroups_notes(cgroups, &notes));
+	CHECK(notes.blocks == 1 && memmem(notes.data, notes_bytes(&notes), "/of/today", 9));
+	free(notes.data);
+	cgroups_free(cgroups);
+	fx_free(&fx);
+}
+
 static const struct test tests[] = {
+	{ "symbols: more mappings than there is room for", many_mappings },
+	{ "symbols: more cgroups than there is room for", many_cgroups },
+	{ "symbols: more addresses of programs than there is room for", many_addresses },
 	{ "symbols: mappings of programs", mappings_of_stacks },
 	{ "symbols: of stacks", symbols_of_stacks },
 	{ "symbols: of functions in events", symbols_of_functions },

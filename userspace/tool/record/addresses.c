@@ -20,6 +20,7 @@
 #include "mappings.h"
 #include "notes.h"
 #include "lib/bisect.h"
+#include "tool/command/command.h"
 #include "tracebuf.h"
 
 #ifndef KALLSYMS
@@ -28,6 +29,9 @@
 
 #define FUNCTION_MAX (4u << 20)		/* longer: the end of the function is not known */
 #define CODE_MAX     (1u << 18)		/* addresses in events that get names: 4 MiB at most */
+#ifndef USER_MAX
+#define USER_MAX     (1u << 22)		/* addresses of programs, which can invent any: 64 MiB */
+#endif
 
 struct set {
 	uint64_t *slots;		/* open addressing; 0: free */
@@ -159,7 +163,8 @@ static void collect(struct addresses *addresses, const struct tb_walk *walk)
 		return;
 	set = stack->kind == TB_STACK_USER ? &addresses->user : &addresses->kernel;
 	for (i = 0; i < stack->count; i++)
-		if (!add(set, stack->ip[i]))
+		if ((set == &addresses->user && set->used >= USER_MAX) ||
+		    !add(set, stack->ip[i]))
 			return;
 }
 
@@ -431,7 +436,12 @@ int addresses_mappings(const struct addresses *addresses, struct mappings *mappi
 {
 	struct notes notes = { .first = first, .provider = addresses->provider };
 	uint64_t *list = sort_set(&addresses->user);
-	int result = list ? mappings_notes(mappings, list, addresses->user.used, &notes) : -ENOMEM;
+	int result;
+
+	if (addresses->user.used >= USER_MAX)
+		note("the stacks of programs have more than %u addresses: later ones may have no names",
+		     USER_MAX);
+	result = list ? mappings_notes(mappings, list, addresses->user.used, &notes) : -ENOMEM;
 
 	free(list);
 	return end_notes(&notes, result, data, bytes);

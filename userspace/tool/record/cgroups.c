@@ -18,7 +18,7 @@
 
 #define SCAN_NS 1000000000ull
 #define TRIES 3			/* to find the name of a container, a second apart */
-#define CGROUPS_MAX 65536	/* in one recording; more have no path */
+#define CGROUPS_MAX 65536	/* known at a time; more have no path */
 #define PATH_BYTES_MAX 3500	/* an event of a note has room for it */
 
 struct group {
@@ -46,6 +46,45 @@ static int compare(const void *a, const void *b)
 	return first->id < second->id ? -1 : first->id > second->id;
 }
 
+static void free_group(void *group)
+{
+	free(((struct group *)group)->path);
+	free(((struct group *)group)->quota);
+	free(((struct group *)group)->container);
+	free(group);
+}
+
+struct unwanted {
+	struct group **list;
+	size_t count;
+};
+
+static void add_unwanted(const void *node, VISIT when, void *context)
+{
+	struct unwanted *unwanted = context;
+
+	if ((when == preorder || when == leaf) && !(*(struct group *const *)node)->wanted)
+		unwanted->list[unwanted->count++] = *(struct group *const *)node;
+}
+
+/* Forget the groups without a thread in the current file: a long recording sees many end */
+static void drop_unwanted(struct cgroups *cgroups)
+{
+	struct unwanted unwanted = { .list = calloc(cgroups->count, sizeof(*unwanted.list)) };
+	struct group *group;
+
+	if (!unwanted.list)
+		return;
+	twalk_r(cgroups->tree, add_unwanted, &unwanted);
+	while (unwanted.count) {
+		group = unwanted.list[--unwanted.count];
+		tdelete(group, &cgroups->tree, compare);
+		free_group(group);
+		cgroups->count--;
+	}
+	free(unwanted.list);
+}
+
 static struct group *get_group(struct cgroups *cgroups, uint32_t id)
 {
 	struct group key = { .id = id }, *group;
@@ -53,6 +92,8 @@ static struct group *get_group(struct cgroups *cgroups, uint32_t id)
 
 	if (node)
 		return *(struct group **)node;
+	if (cgroups->count >= CGROUPS_MAX)
+		drop_unwanted(cgroups);
 	group = cgroups->count < CGROUPS_MAX ? calloc(1, sizeof(*group)) : NULL;
 	if (!group)
 		return NULL;
@@ -233,14 +274,6 @@ int cgroups_notes(struct cgroups *cgroups, struct notes *notes)
 	twalk_r(cgroups->tree, put, cgroups);
 	twalk_r(cgroups->tree, forget, NULL);
 	return cgroups->result;
-}
-
-static void free_group(void *group)
-{
-	free(((struct group *)group)->path);
-	free(((struct group *)group)->quota);
-	free(((struct group *)group)->container);
-	free(group);
 }
 
 void cgroups_free(struct cgroups *cgroups)

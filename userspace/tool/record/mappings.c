@@ -25,7 +25,11 @@
 #include "tool/command/command.h"
 #include "tracebuf.h"
 
-#define ENTRIES_MAX (1u << 20)		/* 48 MB */
+/* More have no names: any user can make mappings of code */
+#ifndef ENTRIES_MAX
+#define ENTRIES_MAX (1u << 20)		/* 64 MB */
+#endif
+#define FILES_BYTES_MAX (64u << 20)
 #define PATH_BYTES_MAX MAPPED_PATH_MAX	/* an event of a note has room for it */
 #define PIDS (4u << 20)			/* the kernel has no more */
 /* Files that users have written: about a second to read, at most, and 30 MB of notes */
@@ -52,6 +56,7 @@ struct mappings {
 	bool   full;
 	uint64_t lost_since;		/* perf's records are missing since then; 0: none */
 	void  *files;			/* tree of struct file */
+	size_t files_bytes;
 	bool   unfollowed;		/* perf reports no changes */
 	uint64_t opened;		/* CLOCK_MONOTONIC, ns */
 };
@@ -69,14 +74,16 @@ static int compare_files(const void *a, const void *b)
 	return memcmp(first->bytes, second->bytes, (size_t)first->build_id + first->path);
 }
 
-/* Find or add the file with this build ID and path; NULL: no memory */
+/* Find or add the file with this build ID and path; NULL: no memory, or too many */
 static const struct file *get_file(struct mappings *mappings, const void *build_id, size_t id_bytes,
 				   const char *path)
 {
 	size_t path_bytes = strnlen(path, PATH_BYTES_MAX);
-	struct file *file = malloc(sizeof(*file) + id_bytes + path_bytes);
+	size_t bytes = sizeof(struct file) + id_bytes + path_bytes;
+	struct file *file;
 	void *node;
 
+	file = mappings->full || mappings->files_bytes > FILES_BYTES_MAX ? NULL : malloc(bytes);
 	if (!file)
 		return NULL;
 	file->build_id = (uint16_t)id_bytes;
@@ -84,7 +91,9 @@ static const struct file *get_file(struct mappings *mappings, const void *build_
 	memcpy(file->bytes, build_id, id_bytes);
 	memcpy(file->bytes + id_bytes, path, path_bytes);
 	node = tsearch(file, &mappings->files, compare_files);
-	if (!node || *(struct file **)node != file)
+	if (node && *(struct file **)node == file)
+		mappings->files_bytes += bytes;
+	else
 		free(file);
 	return node ? *(struct file **)node : NULL;
 }
@@ -109,6 +118,7 @@ static void stop_adding(struct mappings *mappings, uint64_t since)
 {
 	size_t i, kept = 0;
 
+	note("there are too many mappings of code: from now on, functions of programs have no names");
 	mappings->full = true;
 	for (i = 0; i < mappings->count; i++)
 		if (mappings->list[i].mapping.since < since)
@@ -225,7 +235,7 @@ static void scan_process(struct mappings *mappings, struct scan *scan, unsigned 
 	file = fopen(name, "re");
 	if (!file)
 		return;		/* the process has ended, or access is denied */
-	while (getline(&line, &room, file) > 0)
+	while (!mappings->full && getline(&line, &room, file) > 0)
 		scan_line(mappings, scan, pid, line);
 	free(line);
 	fclose(file);
@@ -238,7 +248,7 @@ static void scan(struct mappings *mappings, uint64_t since)
 	DIR *folder = opendir("/proc");
 	struct dirent *item;
 
-	while (folder && (item = readdir(folder)))
+	while (folder && !mappings->full && (item = readdir(folder)))
 		if (isdigit((unsigned char)item->d_name[0]))
 			scan_process(mappings, &scan,
 				     (unsigned int)strtoul(item->d_name, NULL, 10));

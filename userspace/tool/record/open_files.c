@@ -37,6 +37,7 @@
 struct open_file {
 	struct tb_open_file record;
 	uint64_t socket;		/* inode of the socket; 0: not a socket */
+	bool listed;			/* a line of /proc/net is about the socket */
 	char *name;
 };
 
@@ -203,22 +204,31 @@ static bool is_late(const void *context)
 	return atomic_load(&files->stop) || monotonic_ns() >= files->until;
 }
 
-/* Name all files of this socket: several processes may have it open */
+/*
+ * Name all files of this socket: several processes may have it open.  If it has two lines, a
+ * program has forged one of them, and the socket has no name.
+ */
 static void name_socket(uint64_t inode, const char *text, void *context)
 {
 	struct open_files *files = context;
 	char name[PATH_MAX], *copy;
+	struct open_file *file;
 	size_t low = 0;
 
 	BISECT(low, files->nr_sockets, i, files->sockets[i]->socket < inode);
-	snprintf(name, sizeof(name), "%s", text);
-	shorten(name, strlen(name));
 	for (; low < files->nr_sockets && files->sockets[low]->socket == inode; low++) {
+		file = files->sockets[low];
+		if (file->listed || !*text)
+			snprintf(name, sizeof(name), "socket:[%" PRIu64 "]", inode);
+		else
+			snprintf(name, sizeof(name), "%s", text);
+		file->listed = true;
+		shorten(name, strlen(name));
 		copy = strdup(name);
 		if (!copy)
 			return;
-		free(files->sockets[low]->name);
-		files->sockets[low]->name = copy;
+		free(file->name);
+		file->name = copy;
 	}
 }
 

@@ -58,17 +58,20 @@ static void internet_line(const struct reader *reader, const char *protocol, con
 	reader->take(inode, name, reader->context);
 }
 
-/* "ffff8880: 00000002 00000000 00010000 0001 01 4711 /run/x.sock" */
+/*
+ * "ffff8880: 00000002 00000000 00010000 0001 01 4711 /run/x.sock".  An abstract name may contain a
+ * newline, and after it what looks like the line of another socket: that has a line of its own,
+ * too, even without a name.
+ */
 static void unix_line(const struct reader *reader, const char *protocol, const char *line)
 {
 	unsigned long long inode;
 	char name[160];
 	int at = 0;
 
-	if (sscanf(line, "%*[^:]: %*x %*x %*x %*x %*x %llu %n", &inode, &at) != 1 ||
-	    !at || !line[at])
+	if (sscanf(line, "%*[^:]: %*x %*x %*x %*x %*x %llu %n", &inode, &at) != 1 || !at)
 		return;
-	snprintf(name, sizeof(name), "%s %s", protocol, line + at);
+	snprintf(name, sizeof(name), line[at] ? "%s %s" : "", protocol, line + at);
 	reader->take(inode, name, reader->context);
 }
 

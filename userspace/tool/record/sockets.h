@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Call @take for each socket that has an address; stop early when @ends(@context) is true */
+/* Call @take for each line about a socket; @name: its address, or "".  A socket with several lines
+ * has no certain address.  Stop early when @ends(@context) is true */
 void sockets_each(void (*take)(uint64_t inode, const char *name, void *context),
 		  bool (*ends)(const void *context), void *context);
 
