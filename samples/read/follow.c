@@ -4,7 +4,7 @@
  *
  *	tracebuf provider create mine -e sched
  *	build/user/samples/read/follow -p mine [EVENTS]     the device: starts and stops it
- *	tracebuf stream -e sched --flush-ms 200 | build/user/samples/read/follow - [EVENTS]
+ *	tracebuf record -o - -e sched --flush-ms 200 | build/user/samples/read/follow - [EVENTS]
  *
  * After so many events (all, if none are named) it ends.  The loop is that of a file, but that
  * there may be nothing to show yet.

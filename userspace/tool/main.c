@@ -21,7 +21,6 @@ static const struct {
 	const struct command *command;
 } commands[] = {
 	{ "record", &cmd_record },
-	{ NULL, &cmd_stream },
 	{ NULL, &cmd_start },
 	{ NULL, &cmd_stop },
 	{ NULL, &cmd_mark },

@@ -94,7 +94,7 @@ record_killed()
 	until_it state_of kernel stopped && readable t && status 0 tracebuf save -o t && readable t
 }
 
-stream_channels() { status 0 tracebuf stream --fifo -q -e sched,signal -d 0.6 -o t && whole t; }
+stream_channels() { status 0 tracebuf record --fifo -q -e sched,signal -d 0.6 -o t && whole t; }
 
 plain_cat()
 {

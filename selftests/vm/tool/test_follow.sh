@@ -116,7 +116,7 @@ device_stopped()
 pipe()
 {
 	# shellcheck disable=SC2016
-	with_load sh -c 'tracebuf stream -d 3 --flush-ms 100 -b 64 -e sched_switch,irq | tee whole |
+	with_load sh -c 'tracebuf record -o - -d 3 --flush-ms 100 -b 64 -e sched_switch,irq | tee whole |
 		'"$follow"' - >said 2>errors' || return
 	in_order 1000 || return
 	tracebuf verify whole || return

@@ -268,7 +268,7 @@ brief="for i in 1 2 3 4 5; do $work 100; done"
 
 stream_fifo()
 {
-	status 0 tracebuf stream --fifo -o fifo.tbuf -e raw_syscalls,signal -b 64 -- "$work" $n &&
+	status 0 tracebuf record --fifo -o fifo.tbuf -e raw_syscalls,signal -b 64 -- "$work" $n &&
 		says '^ *all ' || return
 	status 0 tracebuf verify fifo.tbuf && says exact || return
 	status 0 tracebuf print --fields fifo.tbuf && lines $n 'sys_enter: id=600' said && numbered said
@@ -277,7 +277,7 @@ stream_fifo()
 stream_pipe()
 {
 	for way in "" --fifo; do
-		tracebuf stream $way -q -e raw_syscalls -b 64 -- "$work" $n | tracebuf verify - >said 2>&1
+		tracebuf record -o - $way -q -e raw_syscalls -b 64 -- "$work" $n | tracebuf verify - >said 2>&1
 		code=$?
 		cat said
 		[ $code = 0 ] && says exact || return
@@ -287,7 +287,7 @@ stream_pipe()
 # With two buffers and the policy drop, losses are counted, and the file is exact.
 stream_overload()
 {
-	status 0 tracebuf stream --fifo -o lost.tbuf -e raw_syscalls,signal -b 2 -B 64 \
+	status 0 tracebuf record --fifo -o lost.tbuf -e raw_syscalls,signal -b 2 -B 64 \
 		--policy drop -- "$work" 5000 && says "dropped" || return
 	status 0 tracebuf verify lost.tbuf && says exact
 }
@@ -309,8 +309,8 @@ END
 # These recordings are cut on the host.
 stream_to_cut()
 {
-	tracebuf stream -q -o cut-read.tbuf -e raw_syscalls,signal -B 512 -b 64 -- sh -c "$brief" &&
-		tracebuf stream --fifo -q -o cut-fifo.tbuf -e raw_syscalls,signal -B 512 -b 64 -- \
+	tracebuf record -o - -q >cut-read.tbuf -e raw_syscalls,signal -B 512 -b 64 -- sh -c "$brief" &&
+		tracebuf record --fifo -q -o cut-fifo.tbuf -e raw_syscalls,signal -B 512 -b 64 -- \
 			sh -c "$brief"
 }
 
@@ -346,7 +346,7 @@ killed()
 {
 	rm -f killed.tbuf enough
 	# a workload without pauses would write megabytes before this shell looks again
-	tracebuf stream --fifo -q -o killed.tbuf -e raw_syscalls,signal -B 256 -- \
+	tracebuf record --fifo -q -o killed.tbuf -e raw_syscalls,signal -B 256 -- \
 		sh -c "until [ -e enough ]; do '$work' 100; done" &
 	pid=$!
 	until_it test -s killed.tbuf || return
@@ -359,7 +359,7 @@ killed()
 	tracebuf print --fields killed.tbuf >said 2>err
 	cat err
 	! grep -q '^ *<\.\.\.>' said && [ "$(grep -c 'workload-.*: id=600\>' said)" -gt 100 ] &&
-		status 0 tracebuf stream --fifo -q -o after.tbuf -e irq -d 200ms
+		status 0 tracebuf record --fifo -q -o after.tbuf -e irq -d 200ms
 }
 
 # grown FILE BYTES: FILE has more than BYTES
@@ -375,10 +375,7 @@ not_running()
 
 stream_wrong()
 {
-	status 1 tracebuf stream --fifo -m circular -o wrong.tbuf -e irq -d 1 &&
-		says "streaming" || return
-	status 2 tracebuf record --fifo -o wrong.tbuf -e irq -d 1 &&
-		says "unrecognized option '--fifo'"
+	status 1 tracebuf record --fifo -m circular -o wrong.tbuf -e irq -d 1 && says "streaming"
 }
 
 # ---- control ----------------------------------------------------------------

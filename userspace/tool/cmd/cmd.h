@@ -14,7 +14,7 @@ struct rotation;
 
 extern const struct command cmd_record, cmd_print, cmd_list, cmd_status,
 	cmd_start, cmd_stop, cmd_flush, cmd_enable, cmd_disable, cmd_verify,
-	cmd_save, cmd_export, cmd_provider, cmd_stream, cmd_snapshot,
+	cmd_save, cmd_export, cmd_provider, cmd_snapshot,
 	cmd_arm, cmd_mark, cmd_report, cmd_diff, cmd_query, cmd_recover,
 	cmd_flamegraph, cmd_top, cmd_why, cmd_pack, cmd_unpack;
 

@@ -37,18 +37,44 @@ const struct command cmd_record = {
 	"Records events into a file until COMMAND ends, the time is over, or Ctrl-C is\n"
 	"pressed. Then it shows for each CPU how many events were recorded and lost.\n"
 	"\n"
-	RECORD_HELP(DEFAULT_FILE)
+	"  -o, --output FILE     write to FILE (" DEFAULT_FILE "); '-': standard output\n"
+	"  -d, --duration TIME   stop after TIME: seconds, or with ms, s, m, h\n"
+	"  -e, --events LIST     record these events:\n"
+	CHOICE_HELP
+	"                        'tracebuf list -v' shows events and fields. Default:\n"
+	"                        " DEFAULT_SCHED "\n"
+	"                        " DEFAULT_OTHER "\n"
+	WHO_HELP
+	WHO_SELF_HELP
+	SETUP_MODE_HELP
+	"  -q, --quiet           show neither progress nor table\n"
+	"  -v, --verbose         show how the file is written, and the recorder's CPU time\n"
 	ROTATION_HELP
 	"      --compress ALGO   write the packed form: zstd, or zstd:LEVEL, 1..19 (1). All\n"
 	"                        commands read it; 'tracebuf unpack' makes a plain file\n"
 	HELP_ENDS
-	RECORD_MORE_HELP
+	WHO_MORE_HELP
+	"      --exclude-self    record all but this program itself\n"
+	WIDE_HELP
+	PROVIDER_HELP
+	"                        as it is configured, with the events that it has, unless\n"
+	"                        other options change that\n"
+	WRITERS_HELP
+	SETUP_MACHINE_HELP
+	SETUP_REST_HELP
+	"      --no-state        do not list the threads that exist at the start\n"
+	SERVICE_HELP
 	"      --threads N       compress with N threads, 1..64 (the CPUs, at most 4)\n"
 	"      --buffered        write through the page cache, even if the file system has\n"
 	"                        O_DIRECT\n"
 	"      --backlog SIZE    let up to SIZE wait in memory, beyond the buffers, when the\n"
 	"                        disk is late (1/16 of the available memory, 16M to 1G; 0:\n"
 	"                        nothing)\n"
+	"      --fifo            take blocks from the save channel of each CPU: one at a\n"
+	"                        time, given back when it is written\n"
+	"\n"
+	"The file is a trace up to any block: if the recorder is killed, or the reader of\n"
+	"standard output ends, what was written can be read.\n"
 	"\n"
 	"With a COMMAND the exit status is that of COMMAND if the recording went well. A\n"
 	"COMMAND that still runs at the end gets SIGTERM; a second Ctrl-C kills it.\n"
@@ -78,7 +104,7 @@ static int record_set_up(struct record *record)
 	/* a named provider that has buffers keeps its configuration, unless options change it */
 	if (!record->provider || record->setup.given || !query->map_bytes) {
 		setup_size(device, &record->setup, (struct sizes_for){
-			.live = record->stream || !strcmp(record->output, "-"),
+			.live = record->fifo || !strcmp(record->output, "-"),
 			.file_bytes = record->rotation.bytes,
 		});
 		if (setup_apply(device, &record->setup))
@@ -122,7 +148,7 @@ static int record_open(struct record *record)
 	const char *output = record->output;
 	struct output_file_options options = {
 		/* not standard output: other programs share its file and offset */
-		.direct = !record->buffered && !record->stream && !record->channels &&
+		.direct = !record->buffered && !record->channels &&
 			  strcmp(output, "-"),
 		.buffered = record->buffered,
 		.rotated = record->rotation.given,
@@ -327,8 +353,10 @@ static int files_check(const struct command *command, const struct record *recor
 		return misused(command, "--keep needs --rotate, which says when the next file begins");
 	if (rotation->given && out)
 		return misused(command, "--rotate writes several files, but standard output is one: name a file (-o)");
-	if (record->backlog_given && (out || record->buffered || record->compress))
-		return misused(command, "--backlog needs writes to a file while the reader goes on: it excludes standard output, --buffered and --compress");
+	if (record->backlog_given && (out || record->buffered || record->compress || record->fifo))
+		return misused(command, "--backlog needs writes to a file while the reader goes on: it excludes standard output, --buffered, --compress and --fifo");
+	if (record->fifo && (rotation->given || record->compress))
+		return misused(command, "--fifo writes each block as it is: it excludes --rotate and --compress");
 	if (record->threads && !record->compress)
 		return misused(command, "--threads is the number of threads that compress: it needs --compress");
 	if (record->service.daemon && out)
@@ -423,17 +451,11 @@ static int record_with(const struct command *command, int argc, char **argv,
 	return record_service(command, record);
 }
 
-int record_main(const struct command *command, const char *output, bool stream,
-		int argc, char **argv)
+static int record_run(int argc, char **argv)
 {
-	struct record record = { .output = output, .stream = stream, .signals = -1 };
-	int status = record_with(command, argc, argv, &record);
+	struct record record = { .output = DEFAULT_FILE, .signals = -1 };
+	int status = record_with(&cmd_record, argc, argv, &record);
 
 	choice_free(&record.choice);
 	return status;
-}
-
-static int record_run(int argc, char **argv)
-{
-	return record_main(&cmd_record, DEFAULT_FILE, false, argc, argv);
 }

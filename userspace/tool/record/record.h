@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recording from its start to its end, for record, stream and recorders in the background.
+ * A recording from its start to its end, for record and recorders in the background.
  */
 #ifndef TRACEBUF_RECORD_H
 #define TRACEBUF_RECORD_H
@@ -20,33 +20,6 @@
 #define DEFAULT_SCHED "sched_switch,sched_wak*,sched_migrate_task,sched_process_*,"
 #define DEFAULT_OTHER "irq,task,signal,power,block_rq_*,raw_syscalls,user"
 #define DEFAULT_EVENTS DEFAULT_SCHED DEFAULT_OTHER
-
-/* The help of record and stream: RECORD_MORE_HELP appears with --help-all only */
-#define RECORD_HELP(output) \
-	"  -o, --output FILE     write to FILE (" output "); '-': standard output\n" \
-	"  -d, --duration TIME   stop after TIME: seconds, or with ms, s, m, h\n" \
-	"  -e, --events LIST     record these events:\n" \
-	CHOICE_HELP \
-	"                        'tracebuf list -v' shows events and fields. Default:\n" \
-	"                        " DEFAULT_SCHED "\n" \
-	"                        " DEFAULT_OTHER "\n" \
-	WHO_HELP \
-	WHO_SELF_HELP \
-	SETUP_MODE_HELP \
-	"  -q, --quiet           show neither progress nor table\n" \
-	"  -v, --verbose         show how the file is written, and the recorder's CPU time\n"
-#define RECORD_MORE_HELP \
-	WHO_MORE_HELP \
-	"      --exclude-self    record all but this program itself\n" \
-	WIDE_HELP \
-	PROVIDER_HELP \
-	"                        as it is configured, with the events that it has, unless\n" \
-	"                        other options change that\n" \
-	WRITERS_HELP \
-	SETUP_MACHINE_HELP \
-	SETUP_REST_HELP \
-	"      --no-state        do not list the threads that exist at the start\n" \
-	SERVICE_HELP
 
 /**
  * struct record - a recording, from the command line to its end
@@ -72,7 +45,6 @@ struct record {
 	bool buffered;			/* through the page cache */
 	bool backlog_given;
 	struct backlog backlog;
-	bool stream;			/* write each block as soon as possible */
 	struct rotation rotation;
 	struct service service;
 	char **command;
@@ -104,11 +76,6 @@ int record_finish(struct record *record, int result);
 /* Record as @record says.  Returns the exit status: at the end of the recording, or with --daemon
  * once the recording has begun */
 int record_service(const struct command *command, struct record *record);
-
-/* Run @command, record or stream; @output: the default of -o; @stream: also take the options of
- * stream.  Returns the exit status. */
-int record_main(const struct command *command, const char *output, bool stream,
-		int argc, char **argv);
 
 /* ---- save/saved channels (channels.c) ---- */
 

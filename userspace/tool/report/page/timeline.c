@@ -54,7 +54,7 @@ struct timeline {
 	uint64_t items, max, left_out;
 	uint64_t last, cut;		/* ns of the last event, and of the last one shown */
 	uint64_t ticks;			/* of the last one shown */
-	bool has_switches;		/* the trace has events that tell what runs */
+	bool has_switches;		/* the trace has events that tell what runs, selected */
 	bool has_runs;			/* and of some time it is known */
 	bool ending;
 	struct column ends;		/* JSON of threads, made by timeline_end() */
@@ -398,8 +398,14 @@ struct timeline *timeline_open(struct tb_trace *trace, struct selection *selecti
 		timeline_close(t);
 		return NULL;
 	}
-	for (i = 0; (format = tb_trace_format_at(trace, i)); i++)
-		t->has_switches |= slices_wants(t->slices, format, 1u << SLICE_RUN);
+	for (i = 0; (format = tb_trace_format_at(trace, i)); i++) {
+		const struct tb_view view = {
+			.kind = TB_VIEW_EVENT, .id = format->id, .format = format,
+		};
+
+		t->has_switches |= slices_wants(t->slices, format, 1u << SLICE_RUN) &&
+				   selection_wants_event(selection, &view);
+	}
 	slices_missing(t->slices, &t->missing);
 	slices_switches_from(t->slices, selection_switches_from(selection));
 	report_users_init(&t->users, t->rows);
