@@ -503,8 +503,8 @@ int tb_trace_follow_device(struct tb_device *device,
  * @fd: read from its current position, as data arrives; the caller closes it after the trace
  *
  * The trace cannot flush the buffers at the other end of a pipe: the recorder should flush more
- * often than @hold_ms ("tracebuf record -o - --flush-ms 200").  An event that arrives later is shown
- * when it arrives (tb_cursor_late()).  The trace ends at the end of the file; with
+ * often than @hold_ms ("tracebuf record -o - --flush-ms 200").  An event that arrives later is
+ * shown when it arrives (tb_cursor_late()).  The trace ends at the end of the file; with
  * TB_FOLLOW_GROWS, only after tb_cursor_finish().
  */
 int tb_trace_follow_fd(int fd, const struct tb_follow_options *options,
