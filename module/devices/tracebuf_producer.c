@@ -506,7 +506,8 @@ static __poll_t tb_producer_poll(struct file *file, poll_table *table)
 	if (READ_ONCE(c->flush) != READ_ONCE(c->answered))
 		mask |= EPOLLPRI;
 	changes = READ_ONCE(c->changes);
-	if (xchg(&c->seen, changes) != changes)
+	/* told once; not to a poll() that does not ask for it */
+	if (poll_requested_events(table) & EPOLLIN && xchg(&c->seen, changes) != changes)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }

@@ -255,12 +255,11 @@ static void tb_target_quota(struct tb_channel *c, u32 t, const struct tb_quota *
 {
 	struct tb_target *target = &c->target[t];
 
-	mutex_lock(&c->lock);
+	lockdep_assert_held(&c->lock);
 	target->closed = q->flags & TB_QUOTA_CLOSED;
 	target->rate = q->bytes_per_second;
 	target->burst = tb_quota_burst(q->bytes_per_second, q->burst_bytes);
 	target->paid = 0;
-	mutex_unlock(&c->lock);
 }
 
 /* TB_IOC_QUOTA.  Channels that have the provider as a target keep it.  Return 0, -EINVAL. */
@@ -285,7 +284,9 @@ int tb_channels_set_quota(struct tb_provider *p, const struct tb_quota *quota)
 		t = tb_target_of(c, p);
 		if (t < 0)
 			continue;
+		mutex_lock(&c->lock);
 		tb_target_quota(c, t, quota);
+		mutex_unlock(&c->lock);
 		tb_words_update(c, t);
 	}
 	mutex_unlock(&tb_channels_lock);
@@ -516,11 +517,12 @@ static int tb_target_add(struct tb_channel *c, struct tb_provider *p, u32 *targe
 	if (t == TB_TARGETS_MAX || in->producers >= (in->quota.producers ?: TB_PRODUCERS_MAX))
 		return -ENOSPC;
 	mutex_lock(&c->lock);
+	/* first the quota: commits take only this lock */
+	tb_target_quota(c, t, &in->quota);
 	c->target[t].provider = p;
 	c->nr_targets++;
 	mutex_unlock(&c->lock);
 	in->producers++;
-	tb_target_quota(c, t, &in->quota);
 	tb_category_match(c, t);
 	tb_words_update(c, t);
 	*target = t;

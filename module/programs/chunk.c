@@ -61,6 +61,21 @@ static bool tb_quota_allows_ring(struct tb_channels *in, u64 now)
 	return !READ_ONCE(in->ring_rate) || READ_ONCE(*this_cpu_ptr(in->ring_paid)) < now;
 }
 
+/*
+ * Return true if tb_provider_call() may record a piece: a program whose quota is used up must not
+ * interrupt another CPU.  A hint: the caller may migrate, and other programs may use up the quota.
+ */
+static bool tb_quota_allows_call(struct tb_provider *p, u64 now)
+{
+	unsigned int cpu;
+
+	if (!READ_ONCE(p->channels.ring_rate) ||
+	    cpumask_test_cpu(raw_smp_processor_id(), &p->cpus))
+		return true;
+	cpu = tb_provider_cpu(p, false);
+	return cpu >= nr_cpu_ids || READ_ONCE(*per_cpu_ptr(p->channels.ring_paid, cpu)) < now;
+}
+
 /* Charge a piece, by an exchange: such an interrupt and tb_channels_set_quota() also set @paid. */
 static void tb_quota_charge(struct tb_channels *in, u64 now, u32 bytes)
 {
@@ -129,7 +144,8 @@ static int tb_piece_put(struct tb_channel *c, struct tb_target *t, struct tb_pie
 	piece->provider = t->provider;
 	if (!t->provider || !tb_provider_live(t->provider))
 		return -ENODATA;
-	if (!tb_quota_allows_target(c, t, piece->now))
+	if (!tb_quota_allows_target(c, t, piece->now) ||
+	    !tb_quota_allows_call(t->provider, piece->now))
 		return -EDQUOT;
 	piece->result = -ENOBUFS;
 	/* may interrupt another CPU, for as long as copying one event takes */

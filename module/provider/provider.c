@@ -10,8 +10,11 @@
 
 #include "provider.h"
 
-/* Return an online CPU that the provider records; nr_cpu_ids if there is none. */
-static unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
+/*
+ * Return an online CPU that the provider records, not an isolated one if possible, or with @spare at
+ * all; nr_cpu_ids if there is none.
+ */
+unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 {
 	unsigned int cpu, found = nr_cpu_ids;
 

@@ -220,6 +220,7 @@ struct tb_memory {
 /* percentage of the machine's memory that the buffers of all providers may take */
 extern u32 tb_memory_percent;
 
+unsigned int tb_provider_cpu(struct tb_provider *p, bool spare);
 bool tb_provider_call(struct tb_provider *p, bool spare, void (*func)(void *arg), void *arg);
 bool tb_provider_reader_holds(struct tb_provider *p);
 

@@ -191,10 +191,13 @@ int tb_trigger_arm(struct tb_provider *p, struct tb_session *s, char *patterns,
 	} else {
 		err = tb_trigger_attach(p, patterns, rules, tests, arm);
 		arm->matched = t->nr_sources;
-		if (err)
+		if (err) {
 			tb_trigger_detach(p, TB_TRIGGER_NONE);
-		else
+		} else {
 			WRITE_ONCE(t->session, s);
+			/* it may have fired before poll() of another thread saw @s */
+			wake_up_all(&p->wait);
+		}
 	}
 	mutex_unlock(&p->lock);
 free:
