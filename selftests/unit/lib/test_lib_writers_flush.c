@@ -87,6 +87,27 @@ static void serving_thread(void)
 	close_all();
 }
 
+static void *destroy_cancelled(void *unused)
+{
+	pthread_cancel(pthread_self());
+	tb_arbiter_destroy(arbiter);
+	return unused;
+}
+
+/* No function is a cancellation point: a thread that is cancelled there would leave half a state */
+static void cancelled_thread(void)
+{
+	pthread_t thread;
+	void *result;
+
+	open_small();
+	CHECK(!tb_arbiter_start_thread(arbiter));
+	assert(!pthread_create(&thread, NULL, destroy_cancelled, &fake));
+	assert(!pthread_join(thread, &result));
+	CHECK(result == &fake);
+	fake_free(&fake);
+}
+
 static void scrape(void)
 {
 	struct tb_arbiter_options options = small;
@@ -527,6 +548,7 @@ static const struct test tests[] = {
 	{ "flush: callback, answer to the kernel", flush },
 	{ "flush while unbound calls back when bound", flush_unbound },
 	{ "a thread that serves", serving_thread },
+	{ "a thread that is cancelled in a function leaves after it", cancelled_thread },
 	{ "scrape without shared memory", scrape },
 	{ "only the first piece of a chunk reports a loss", scraped_cause },
 	{ "scrape that is refused, that fails", scrape_refused },

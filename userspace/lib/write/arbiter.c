@@ -136,13 +136,32 @@ static int arbiter_new(const struct tb_arbiter_options *given, struct tb_arbiter
 	return 0;
 }
 
+/* A signal handler may enlist another one at any instruction, also while its thread has the lock */
 static void enlist(struct tb_arbiter *arbiter)
 {
-	tb_futex_lock_acquire(&arbiters_lock);
+	bool entered = tb_futex_lock_acquire(&arbiters_lock);
+
 	arbiter->next = arbiters;
-	arbiters = arbiter;
-	tb_futex_lock_release(&arbiters_lock);
+	while (!__atomic_compare_exchange_n(&arbiters, &arbiter->next, arbiter, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	if (entered)
+		tb_futex_lock_release(&arbiters_lock);
 	tb_categories_open();
+}
+
+/* Remove an arbiter from the list; the caller has its lock.  A handler may put others before it */
+static void delist(struct tb_arbiter *arbiter)
+{
+	struct tb_arbiter *before = arbiter;
+
+	if (__atomic_compare_exchange_n(&arbiters, &before, arbiter->next, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	while (before && before->next != arbiter)
+		before = before->next;
+	if (before)
+		before->next = arbiter->next;
 }
 
 int tb_arbiter_create_unbound(const struct tb_arbiter_options *options,
@@ -437,22 +456,19 @@ int tb_arbiter_try_shutdown(struct tb_arbiter *arbiter)
 
 void tb_arbiter_destroy(struct tb_arbiter *arbiter)
 {
-	struct tb_arbiter **link;
 	struct flush_wait *wait;
+	int state;
 
 	if (!arbiter)
 		return;
 	if (arbiter->serving) {
 		shared_set(&arbiter->stopping, 1);
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 		pthread_join((pthread_t)arbiter->thread, NULL);
+		pthread_setcancelstate(state, NULL);
 	}
 	tb_futex_lock_acquire(&arbiters_lock);
-	for (link = &arbiters; *link; link = &(*link)->next) {
-		if (*link == arbiter) {
-			*link = arbiter->next;
-			break;
-		}
-	}
+	delist(arbiter);
 	tb_futex_lock_release(&arbiters_lock);
 	tb_arbiter_commit(arbiter);
 	tb_categories_drop(arbiter);

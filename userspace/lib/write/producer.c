@@ -138,8 +138,11 @@ static int wait(struct tb_endpoint *endpoint, int timeout_ms)
 	struct pollfd poll_fd = {
 		.fd = producer_of(endpoint)->fd, .events = POLLIN | POLLPRI,
 	};
-	int saved = errno, result = poll(&poll_fd, 1, timeout_ms);
+	int state, saved = errno, result;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	result = poll(&poll_fd, 1, timeout_ms);
+	pthread_setcancelstate(state, NULL);
 	if (result <= 0) {
 		result = !result || errno == EINTR ? 0 : -errno;
 		errno = saved;
@@ -169,8 +172,8 @@ static void nap(struct tb_endpoint *endpoint, uint64_t us)
 
 	(void)endpoint;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	/* a signal ends the sleep early, which is harmless */
-	nanosleep(&time, NULL);
+	while (nanosleep(&time, &time) && errno == EINTR)
+		;
 	pthread_setcancelstate(state, NULL);
 	errno = saved;
 }

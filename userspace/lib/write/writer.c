@@ -195,6 +195,10 @@ void tb_writer_destroy(struct tb_writer *pub)
 	arbiter = w->arbiter;
 	tb_futex_lock_acquire(&arbiter->commit);
 	tb_commit_all(arbiter, 0, false);
+	/* that may have freed a chunk to report what the writer has lost */
+	tb_writer_tell_lost(w);
+	if (shared_get(&w->queued))
+		tb_commit_all(arbiter, 0, false);
 	if (shared_get(&w->queued))
 		w->leaving = 1;
 	else
