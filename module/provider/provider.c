@@ -11,8 +11,8 @@
 #include "provider.h"
 
 /*
- * Return an online CPU that the provider records, an isolated one only if there is no other, or with
- * @spare never; nr_cpu_ids if there is none.
+ * Return an online CPU that the provider records, an isolated one only if there is no other (never
+ * with @spare); nr_cpu_ids if there is none.
  */
 unsigned int tb_provider_cpu(struct tb_provider *p, bool spare)
 {
