@@ -317,6 +317,34 @@ static void lost_at_the_end(void)
 	close_all();
 }
 
+/* Others hold all chunks when a writer ends: a later commit reports what it has lost */
+static void lost_by_one_that_ended(void)
+{
+	struct tb_writer *others[4], *w;
+	struct tb_writer_stats stats;
+	unsigned int id, i;
+
+	open_small();
+	for (i = 0; i < 4; i++) {
+		others[i] = writer(TB_FULL_DROP);
+		put(others[i], 1);
+	}
+	w = writer(TB_FULL_DROP);
+	id = tb_writer_id(w);
+	put(w, 10);
+	tb_writer_read_stats(w, &stats);
+	CHECK_NUMBER(stats.lost, stats.attempted);
+	tb_writer_destroy(w);
+	CHECK_NUMBER(fake.writers[id].missing, 0);
+	for (i = 0; i < 4; i++)
+		tb_writer_destroy(others[i]);
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK_NUMBER(fake.writers[id].missing, stats.lost);
+	/* the kernel knows that it has ended */
+	CHECK(!fake.writers[id].there);
+	close_all();
+}
+
 static const uint64_t back_off[] = { 0, 8, 72, 584, 4680, 37448, 100000, 100000 };
 
 static void free_at_nap_7(struct fake *f)
@@ -757,6 +785,7 @@ static const struct test tests[] = {
 	{ "no chunk: drop", drop },
 	{ "no chunk: exhausted several times", exhausted_several_times },
 	{ "a flush reports a loss at the end", lost_at_the_end },
+	{ "a writer that ends without a chunk for its loss", lost_by_one_that_ended },
 	{ "no chunk: stall with back-off", stall },
 	{ "no chunk: stall gives up", stall_gives_up },
 	{ "no chunk: stall, then drop", stall_then_drop },

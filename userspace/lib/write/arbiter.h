@@ -207,7 +207,8 @@ enum {
  * @forked: it belongs to the parent process
  * The other members are protected by the lock @commit:
  * @kernel_knows: TB_PIOC_WRITER was called
- * @leaving: destroyed; freed when its last chunk is answered
+ * @leaving: destroyed; freed when its last chunk is answered, and its losses are reported
+ * @next_ended: in the list tb_arbiter.ended
  * @next_sent: for POOL_OWN: serial number of the next chunk to send
  * @extra: for POOL_OWN: number of scraped pieces; the kernel's chunk numbers are higher by this
  * @refused: records in refused chunks
@@ -238,6 +239,7 @@ struct writer {
 
 	uint32_t kernel_knows;
 	uint32_t leaving;
+	struct writer *next_ended;
 	uint32_t next_sent;
 	uint32_t extra;
 	uint64_t refused;
@@ -318,6 +320,7 @@ struct tb_arbiter_stats {
  * @refs, @list: arguments of the kernel; @sending: index of each ref in @batch; @sent_records:
  *	number of records of each ref, which the chunk has no more when the kernel has answered
  * @stage: room for a piece of a chunk
+ * @ended: destroyed writers that had no free chunk to report their losses (@commit)
  * @serving: @thread runs; @stopping: it must end
  */
 struct tb_arbiter {
@@ -350,6 +353,7 @@ struct tb_arbiter {
 	uint32_t nr_pending;
 	struct patch patches[PATCHES];
 	struct tb_chunk *stage;
+	struct writer *ended;
 	struct tb_chunk_ref refs[REFS];
 	uint32_t sending[REFS];
 	uint32_t sent_records[REFS];

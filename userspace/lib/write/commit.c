@@ -125,7 +125,7 @@ static void chunk_done(struct tb_arbiter *arbiter, uint32_t handle, bool broken)
 static void writer_answered(struct tb_arbiter *arbiter, struct writer *w)
 {
 	/* release: if w sees that none is queued, it may move to another pool */
-	if (!__atomic_sub_fetch(&w->queued, 1, __ATOMIC_RELEASE) && w->leaving)
+	if (!__atomic_sub_fetch(&w->queued, 1, __ATOMIC_RELEASE) && w->leaving && !w->cause)
 		tb_commit_gone(arbiter, w);
 }
 
@@ -425,6 +425,24 @@ static int send_batch(struct tb_arbiter *arbiter)
 	return result;
 }
 
+/* Queue chunks with the losses of writers that have ended; false: none, or no chunk is free */
+static bool report_ended(struct tb_arbiter *arbiter)
+{
+	struct writer **link = &arbiter->ended, *w;
+	bool some = false;
+
+	while ((w = *link)) {
+		tb_writer_tell_lost(w);
+		if (w->cause) {
+			link = &w->next_ended;
+			continue;
+		}
+		*link = w->next_ended;
+		some = true;
+	}
+	return some;
+}
+
 /* Send all complete chunks; with @scrape also published records.  The caller holds the lock. */
 int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 {
@@ -435,6 +453,10 @@ int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape)
 	take_queue(arbiter);
 	tb_patches_apply(arbiter);
 	result = send_batch(arbiter);
+	if (!result && report_ended(arbiter)) {
+		take_queue(arbiter);
+		result = send_batch(arbiter);
+	}
 	if (!arbiter->seen_bound)
 		return result;
 	if (!result && scrape && arbiter->pools[POOL_OWN].chunks) {

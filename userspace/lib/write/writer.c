@@ -199,7 +199,11 @@ void tb_writer_destroy(struct tb_writer *pub)
 	tb_writer_tell_lost(w);
 	if (shared_get(&w->queued))
 		tb_commit_all(arbiter, 0, false);
-	if (shared_get(&w->queued))
+	if (w->cause) {
+		w->next_ended = arbiter->ended;
+		arbiter->ended = w;
+	}
+	if (w->cause || shared_get(&w->queued))
 		w->leaving = 1;
 	else
 		tb_commit_gone(arbiter, w);
