@@ -506,8 +506,9 @@ static __poll_t tb_producer_poll(struct file *file, poll_table *table)
 	if (READ_ONCE(c->flush) != READ_ONCE(c->answered))
 		mask |= EPOLLPRI;
 	changes = READ_ONCE(c->changes);
-	/* told once; not to a poll() that does not ask for it */
-	if (poll_requested_events(table) & EPOLLIN && xchg(&c->seen, changes) != changes)
+	/* reported once, to a poll() that asks for it */
+	if (poll_requested_events(table) & (EPOLLIN | EPOLLRDNORM) &&
+	    xchg(&c->seen, changes) != changes)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }

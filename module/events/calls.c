@@ -7,8 +7,8 @@
  * (calls.tab), the event has all six arguments, then up to two texts.  The address of a socket, the
  * files of poll() and those of select() become text, too.  The probe reads without paging in:
  * without access to the memory, the event has no text.  Another thread may change the memory before
- * the call reads it.
- * The compact form, for calls without text, packs "id" and "args[0]" into 8 bytes.
+ * the call reads it.  The compact form, for calls without text, packs "id" and "args[0]" into
+ * 8 bytes.
  *
  * Tracepoints call the probes in process context, with preemption off, without locks.
  */

@@ -517,7 +517,7 @@ static int tb_target_add(struct tb_channel *c, struct tb_provider *p, u32 *targe
 	if (t == TB_TARGETS_MAX || in->producers >= (in->quota.producers ?: TB_PRODUCERS_MAX))
 		return -ENOSPC;
 	mutex_lock(&c->lock);
-	/* first the quota: commits take only this lock */
+	/* together with its quota: commits take only this lock */
 	tb_target_quota(c, t, &in->quota);
 	c->target[t].provider = p;
 	c->nr_targets++;

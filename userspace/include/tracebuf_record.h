@@ -20,7 +20,8 @@
  * process's own arbiter, which is created at its first use and destroyed with its thread.
  *
  * A record is in the trace completely or not at all.  A writer that has no room for a record
- * counts it; the trace says where records are missing, how many, and why.
+ * counts it; the trace says where records are missing, how many, and why.  If more than 64 writers
+ * end while no chunk is free, it has the losses of 64.
  *
  * Conventions: functions return 0 or a count, and -errno on failure.  None prints, changes errno
  * or is a cancellation point.  Any thread may call them, unless stated otherwise; signal handlers

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""rooms.py - finds upward includes and calls between the rooms of module/, userspace/ and selftests/;
-it reads the calls from the objects."""
+"""rooms.py - finds upward includes and calls between the rooms of module/, userspace/ and
+selftests/; it reads the calls from the objects."""
 import glob
 import os
 import re

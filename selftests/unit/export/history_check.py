@@ -445,8 +445,8 @@ class Judge:
                 kind = "syscall" if one.category == "call" else one.category
                 key, end = (kind, one.track[1], one.name), last if one.end is None else one.end
                 self.inside("Perfetto", key, self.true_pairs, one.begin, end, False, history.KINDS)
-                check(kind == "syscall" or not any(one.begin < first and last < end for first, last, _
-                                                   in self.true.gaps[one.track[1]]),
+                gaps = [] if kind == "syscall" else self.true.gaps[one.track[1]]
+                check(not any(one.begin < first and last < end for first, last, _ in gaps),
                       f"Perfetto: {key} is drawn across a gap, from {one.begin} to {end}")
                 drawn[key].add((one.begin, end))
                 self.counts["Perfetto pairs"] += 1

@@ -345,6 +345,37 @@ static void lost_by_one_that_ended(void)
 	close_all();
 }
 
+/* Threads come and go, and all lose all: the library keeps only so many of them */
+static void many_lost_and_ended(void)
+{
+	struct tb_writer *others[4], *w;
+	unsigned int i, told = 0;
+
+	open_small();
+	for (i = 0; i < 4; i++) {
+		others[i] = writer(TB_FULL_DROP);
+		put(others[i], 1);
+	}
+	/* more than there are ids */
+	for (i = 0; i < 70000; i++) {
+		w = tb_writer_create(arbiter, 0, TB_FULL_DROP);
+		if (tb_writer_is_null(w))
+			break;
+		put(w, 1);
+		tb_writer_destroy(w);
+	}
+	CHECK_NUMBER(i, 70000);
+	for (i = 0; i < 4; i++)
+		tb_writer_destroy(others[i]);
+	/* each commit frees the chunks of the one before */
+	for (i = 0; i < 100; i++)
+		CHECK(!tb_arbiter_commit(arbiter));
+	for (i = 0; i < 70; i++)
+		told += fake.writers[i].missing == 1;
+	CHECK_NUMBER(told, 64);
+	close_all();
+}
+
 static const uint64_t back_off[] = { 0, 8, 72, 584, 4680, 37448, 100000, 100000 };
 
 static void free_at_nap_7(struct fake *f)
@@ -786,6 +817,7 @@ static const struct test tests[] = {
 	{ "no chunk: exhausted several times", exhausted_several_times },
 	{ "a flush reports a loss at the end", lost_at_the_end },
 	{ "a writer that ends without a chunk for its loss", lost_by_one_that_ended },
+	{ "many writers that end without a chunk for their losses", many_lost_and_ended },
 	{ "no chunk: stall with back-off", stall },
 	{ "no chunk: stall gives up", stall_gives_up },
 	{ "no chunk: stall, then drop", stall_then_drop },

@@ -226,6 +226,36 @@ static void abort_bound(void)
 	close_all();
 }
 
+/* What is lost of an aborted reservation is not kept until it can be reported: it never can */
+static void aborted_ends(void)
+{
+	struct tb_writer *others[4], *w;
+	unsigned int id, i;
+
+	open_small();
+	w = tb_writer_create_startup(arbiter, 1);
+	CHECK(!tb_arbiter_abort_reservation(arbiter, 1));
+	tb_writer_destroy(w);
+	for (i = 0; i < 100; i++) {
+		w = tb_writer_create_startup(arbiter, 1);
+		put(w, 5);
+		tb_writer_destroy(w);
+	}
+	for (i = 0; i < 4; i++) {
+		others[i] = writer(TB_FULL_DROP);
+		put(others[i], 1);
+	}
+	w = writer(TB_FULL_DROP);
+	id = tb_writer_id(w);
+	put(w, 5);
+	tb_writer_destroy(w);
+	for (i = 0; i < 4; i++)
+		tb_writer_destroy(others[i]);
+	CHECK(!tb_arbiter_commit(arbiter));
+	CHECK(fake.writers[id].missing >= 5);
+	close_all();
+}
+
 static void reservations(void)
 {
 	uint32_t i;
@@ -272,6 +302,7 @@ static const struct test tests[] = {
 	{ "startup writers without room", startup_full },
 	{ "startup aborted, unbound", abort_unbound },
 	{ "startup aborted, bound", abort_bound },
+	{ "writers of an aborted reservation that end", aborted_ends },
 	{ "no more reservations than targets", reservations },
 	{ "a startup writer whose thread ended before the binding", ended_before_bind },
 };

@@ -106,6 +106,10 @@ TEST_DEV(channel, words_and_poll)
 	EXPECT_EQ(POLLIN, tb_poll(self->p.fd));
 	EXPECT_EQ(0, tb_poll(self->p.fd));
 	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	/* a poll() that does not ask for it leaves it to another one */
+	pfd.events = POLLPRI;
+	EXPECT_EQ(0, poll(&pfd, 1, 0));
+	pfd.events = POLLIN | POLLPRI;
 	ASSERT_EQ(1, poll(&pfd, 1, 0));
 	EXPECT_EQ(POLLIN, pfd.revents);
 	EXPECT_EQ(0, poll(&pfd, 1, 0));

@@ -427,7 +427,7 @@ compressed_wrong()
 	wrong 2 "zstd:LEVEL" $r --compress gzip && wrong 2 "zstd:LEVEL" $r --compress zstd:20 &&
 		wrong 2 "zstd:LEVEL" $r --compress zstd3 && wrong 2 "needs --compress" $r --threads 2 &&
 		wrong 2 "from 1 to 64" $r --compress zstd --threads 0 &&
-		wrong 2 "it excludes --rotate and --compress" $r --fifo --compress zstd
+		wrong 2 "excludes --rotate, --compress" $r --fifo --compress zstd
 }
 
 # ---- in the background ------------------------------------------------------
@@ -509,7 +509,7 @@ wrong_options()
 		wrong 2 "while the reader goes on" $r --backlog 0 --compress zstd &&
 		wrong 2 "no standard output" $r --daemon -o - &&
 		wrong 2 "from -20 to 19" $r --nice 20 && wrong 2 "from 1 to 99" $r --rt 0 &&
-		wrong 2 "it excludes --rotate and --compress" $r --fifo --rotate 1M &&
+		wrong 2 "excludes --rotate, --compress" $r --fifo --rotate 1M &&
 		wrong 1 "streaming" $r -m circular --rotate 1M && wrong 1 "no/such" $r --rotate 1M -o ./no/such/f.tbuf &&
 		wrong 1 "no/such" $r --pid-file ./no/such/pid && not_running
 }

@@ -141,6 +141,7 @@ static void enlist(struct tb_arbiter *arbiter)
 {
 	bool entered = tb_futex_lock_acquire(&arbiters_lock);
 
+	/* relaxed: the lock, which this thread has in any case, publishes the list */
 	arbiter->next = arbiters;
 	while (!__atomic_compare_exchange_n(&arbiters, &arbiter->next, arbiter, false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))

@@ -320,7 +320,7 @@ struct tb_arbiter_stats {
  * @refs, @list: arguments of the kernel; @sending: index of each ref in @batch; @sent_records:
  *	number of records of each ref, which the chunk has no more when the kernel has answered
  * @stage: room for a piece of a chunk
- * @ended: destroyed writers that had no free chunk to report their losses (@commit)
+ * @ended: destroyed writers that had no free chunk to report their losses, @nr_ended (@commit)
  * @serving: @thread runs; @stopping: it must end
  */
 struct tb_arbiter {
@@ -354,6 +354,7 @@ struct tb_arbiter {
 	struct patch patches[PATCHES];
 	struct tb_chunk *stage;
 	struct writer *ended;
+	uint32_t nr_ended;
 	struct tb_chunk_ref refs[REFS];
 	uint32_t sending[REFS];
 	uint32_t sent_records[REFS];
@@ -437,6 +438,8 @@ void tb_writer_tell_lost(struct writer *writer);
 int tb_commit_all(struct tb_arbiter *arbiter, uint32_t flush, bool scrape);
 int tb_commit_register(struct tb_arbiter *arbiter, struct writer *writer);
 void tb_commit_gone(struct tb_arbiter *arbiter, struct writer *writer);
+/* Free a destroyed writer as soon as its chunks are answered and its losses reported */
+void tb_commit_leave(struct tb_arbiter *arbiter, struct writer *writer);
 void tb_commit_if_due(struct tb_arbiter *arbiter);
 bool tb_commit_try(struct tb_arbiter *arbiter);
 

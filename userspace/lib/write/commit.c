@@ -11,6 +11,7 @@
 #include "arbiter.h"
 
 #define UNANSWERED	INT32_MIN
+#define ENDED_MAX	64		/* writers in tb_arbiter.ended */
 
 /* what to do with the complete chunks of a writer */
 enum prospect { PROSPECT_WAIT, PROSPECT_SEND, PROSPECT_DROP };
@@ -425,6 +426,28 @@ static int send_batch(struct tb_arbiter *arbiter)
 	return result;
 }
 
+/* True if nothing of the writer will be in a recording: then nobody misses its losses */
+static bool is_aborted(const struct tb_arbiter *arbiter, const struct writer *w)
+{
+	return w->source == TARGET_RESERVED &&
+	       shared_get(&arbiter->reservations[w->reservation].state) == RESERVATION_ABORTED;
+}
+
+void tb_commit_leave(struct tb_arbiter *arbiter, struct writer *w)
+{
+	if (is_aborted(arbiter, w) || arbiter->nr_ended == ENDED_MAX)
+		w->cause = 0;
+	if (w->cause) {
+		w->next_ended = arbiter->ended;
+		arbiter->ended = w;
+		arbiter->nr_ended++;
+	}
+	if (w->cause || shared_get(&w->queued))
+		w->leaving = 1;
+	else
+		tb_commit_gone(arbiter, w);
+}
+
 /* Queue chunks with the losses of writers that have ended; false: none, or no chunk is free */
 static bool report_ended(struct tb_arbiter *arbiter)
 {
@@ -432,13 +455,18 @@ static bool report_ended(struct tb_arbiter *arbiter)
 	bool some = false;
 
 	while ((w = *link)) {
+		if (is_aborted(arbiter, w))
+			w->cause = 0;
 		tb_writer_tell_lost(w);
 		if (w->cause) {
 			link = &w->next_ended;
 			continue;
 		}
 		*link = w->next_ended;
+		arbiter->nr_ended--;
 		some = true;
+		if (!shared_get(&w->queued))
+			tb_commit_gone(arbiter, w);
 	}
 	return some;
 }

@@ -199,14 +199,7 @@ void tb_writer_destroy(struct tb_writer *pub)
 	tb_writer_tell_lost(w);
 	if (shared_get(&w->queued))
 		tb_commit_all(arbiter, 0, false);
-	if (w->cause) {
-		w->next_ended = arbiter->ended;
-		arbiter->ended = w;
-	}
-	if (w->cause || shared_get(&w->queued))
-		w->leaving = 1;
-	else
-		tb_commit_gone(arbiter, w);
+	tb_commit_leave(arbiter, w);
 	tb_futex_lock_release(&arbiter->commit);
 	life_end(arbiter);
 }

@@ -456,7 +456,7 @@ static int save_write(struct tb_device *device, const struct tb_query *query,
 		return EXIT_WRONG;
 	if (some_read && output_file_has_data(&out)) {
 		output_file_close(&out);
-		return complain("%s exists, and may have the events that were read before these: name another file; 'cat' joins both into one trace",
+		return complain("%s may have earlier events of this recording: name another file",
 				output);
 	}
 	out.keep = true;

@@ -353,10 +353,10 @@ static int files_check(const struct command *command, const struct record *recor
 		return misused(command, "--keep needs --rotate, which says when the next file begins");
 	if (rotation->given && out)
 		return misused(command, "--rotate writes several files, but standard output is one: name a file (-o)");
-	if (record->backlog_given && (out || record->buffered || record->compress || record->fifo))
-		return misused(command, "--backlog needs writes to a file while the reader goes on: it excludes standard output, --buffered, --compress and --fifo");
-	if (record->fifo && (rotation->given || record->compress))
-		return misused(command, "--fifo writes each block as it is: it excludes --rotate and --compress");
+	if (record->fifo && (rotation->given || record->compress || record->backlog_given))
+		return misused(command, "--fifo excludes --rotate, --compress and --backlog");
+	if (record->backlog_given && (out || record->buffered || record->compress))
+		return misused(command, "--backlog needs writes to a file while the reader goes on: it excludes standard output, --buffered and --compress");
 	if (record->threads && !record->compress)
 		return misused(command, "--threads is the number of threads that compress: it needs --compress");
 	if (record->service.daemon && out)

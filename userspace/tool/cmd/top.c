@@ -50,9 +50,9 @@ const struct command cmd_top = {
 	"      --elements N      of 16 bytes per buffer, a power of two, 64..65536 (1024)\n"
 	"  -c, --cpu LIST        record only on these CPUs, as in 0-3,7\n"
 	"  -p, --provider NAME   show the running recording of this provider; it goes on\n"
-	"  -i, --input FILE      show what 'tracebuf record -o - --flush-ms 200' writes, perhaps\n"
-	"                        on another machine; '-' is standard input; a complete\n"
-	"                        trace is one interval\n"
+	"  -i, --input FILE      show what 'tracebuf record -o - --flush-ms 200' writes,\n"
+	"                        perhaps on another machine; '-' is standard input; a\n"
+	"                        complete trace is one interval\n"
 	"  -h, --help            show this text\n",
 	.whole = "top shows the whole recording; --filter shows only some rows of it",
 };

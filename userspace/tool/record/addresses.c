@@ -29,8 +29,9 @@
 
 #define FUNCTION_MAX (4u << 20)		/* longer: the end of the function is not known */
 #define CODE_MAX     (1u << 18)		/* addresses in events that get names: 4 MiB at most */
+/* Addresses of programs, which can invent any: 64 MiB */
 #ifndef USER_MAX
-#define USER_MAX     (1u << 22)		/* addresses of programs, which can invent any: 64 MiB */
+#define USER_MAX     (1u << 22)
 #endif
 
 struct set {

@@ -118,7 +118,7 @@ static void stop_adding(struct mappings *mappings, uint64_t since)
 {
 	size_t i, kept = 0;
 
-	note("there are too many mappings of code: from now on, functions of programs have no names");
+	note("no room for more mappings of code: addresses in new ones have no names");
 	mappings->full = true;
 	for (i = 0; i < mappings->count; i++)
 		if (mappings->list[i].mapping.since < since)

@@ -15,8 +15,9 @@
  * Kinds of fields in "shapes": 0 none, 1 unsigned, 2 signed, 3 shown in hexadecimal, 4 string,
  * 5 double, 6 signed and a string for it.  Kinds of rows: run, irq, softirq, cpu_event, lost,
  * unknown of a CPU; call, event of a thread; user, user_event, user_lost of a writer; counter of a
- * process; why of a thread.  The timeline ends at "cut", before "end" only if events are left out.  "sub" tells
- * rows of one kind and id apart: depths of interrupts, of causes, of programs' slices; counters.
+ * process; why of a thread.  The timeline ends at "cut", before "end" only if events are left out.
+ * "sub" tells rows of one kind and id apart: depths of interrupts, of causes, of programs' slices;
+ * counters.
  *
  * A column has a number for each item of the row: seven bits a byte, the lowest first; the sign of
  * signed numbers is the lowest bit.  The first begin is relative to the page's "begin".  enum
