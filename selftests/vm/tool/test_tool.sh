@@ -414,8 +414,8 @@ save_full()
 	[ $code = 0 ] && status 1 tracebuf verify s.tbuf && says "attempted, but" || return
 	# the rest does not replace it
 	cp s.tbuf first.tbuf
-	status 1 tracebuf save -o first.tbuf && says "first.tbuf may have earlier events" && cmp s.tbuf first.tbuf &&
-		status 0 tracebuf save -o rest.tbuf || return
+	status 1 tracebuf save -o first.tbuf && says "first.tbuf may have earlier events" &&
+		cmp s.tbuf first.tbuf && status 0 tracebuf save -o rest.tbuf || return
 	cat s.tbuf rest.tbuf >both.tbuf
 	status 0 tracebuf verify both.tbuf && says exact || return
 	status 0 tracebuf print --fields both.tbuf && lines $((2 * n)) 'signal_generate: sig=34' said

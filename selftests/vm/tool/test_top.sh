@@ -168,7 +168,8 @@ stream()
 		done
 	done &
 	visitor=$!
-	tracebuf record -o - -d 2 --flush-ms 100 -e sched 2>/dev/null | tracebuf top --batch -i - >said 2>&1
+	tracebuf record -o - -d 2 --flush-ms 100 -e sched 2>/dev/null |
+		tracebuf top --batch -i - >said 2>&1
 	kill "$visitor"
 	wait "$visitor" 2>/dev/null
 	cat said
