@@ -124,16 +124,43 @@ install_them()
 		*) cp "$deb" "$root/packages/" ;;
 		esac
 	done
-	inside sh -c 'dpkg -i /packages/*.deb && dpkg --audit' &&
+	# shellcheck disable=SC2016
+	inside sh -c 'dpkg -i $(ls /packages/*.deb | grep -v tools) && dpkg --audit' &&
 		inside getcap /usr/libexec/tracebuf/tracebuf-open | grep perfmon &&
 		inside stat -c '%a %U %G' /usr/libexec/tracebuf/tracebuf-open | grep '^750 root tracebuf$' &&
 		[ -z "$(inside getcap /usr/bin/tracebuf)" ]
 }
 
-# The tool shares the system's libraries, so that security updates reach it.
+# Without tracebuf-tools, the recorder names that package. With it, it runs the commands of it.
+tools()
+{
+	! inside tracebuf report >"$out/no-report" 2>&1 || return
+	cat "$out/no-report"
+	grep 'package tracebuf-tools has the commands that read recordings' "$out/no-report" &&
+		inside tracebuf -h | grep '^  record ' &&
+		! inside tracebuf -h | grep '^  report ' &&
+		inside sh -c 'dpkg -i /packages/tracebuf-tools_*.deb && dpkg --audit' &&
+		inside tracebuf -h | grep '^  report ' &&
+		inside tracebuf help why | grep '^usage: tracebuf why' &&
+		inside tracebuf repotr 2>&1 | grep 'did you mean report' &&
+		[ -z "$(inside getcap /usr/libexec/tracebuf/tracebuf-tools)" ]
+}
+
+# needed FILE: prints the shared libraries of a program
+needed()
+{
+	inside readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p'
+}
+
+# The tool shares the system's libraries, so that security updates reach it. The recorder has none
+# that only reading needs.
 shared()
 {
-	inside readelf -d /usr/bin/tracebuf | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >"$out/needed"
+	needed /usr/bin/tracebuf
+	! needed /usr/bin/tracebuf |
+		grep -E '^lib(sqlite3|ncurses|tinfo|traceevent|protobuf-c)\.' ||
+		return
+	needed /usr/libexec/tracebuf/tracebuf-tools >"$out/needed"
 	cat "$out/needed"
 	for library in sqlite3 zstd ncurses tinfo traceevent uring protobuf-c z; do
 		grep -q "^lib$library\.so\." "$out/needed" || { echo "lib$library is not shared"; return 1; }
@@ -276,7 +303,8 @@ in_guest()
 
 removed()
 {
-	inside dpkg -P tracebuf-dkms tracebuf libtracebuf-dev babeltrace2-plugin-tracebuf libtracebuf1 || return
+	inside dpkg -P tracebuf-dkms tracebuf-tools tracebuf libtracebuf-dev \
+		babeltrace2-plugin-tracebuf libtracebuf1 || return
 	! find "$root" -xdev \( -path "$root/proc" -o -path "$root/packages" -o -path "$root/var/lib/dpkg" -o \
 		-path "$root/var/log" -o -path "$root/var/cache" -o -path "$root/etc/dkms" -o -path "$root/var/lib/tracebuf" \) -prune -o \
 		-name '*tracebuf*' -print | grep .
@@ -288,6 +316,7 @@ if [ -n "$build" ]; then
 fi
 check "a clean system" prepare || { echo "1..$count"; exit 1; }
 check "dpkg installs all of them" install_them
+check "the recorder without tracebuf-tools, and with them" tools
 check "the tool uses the system's libraries" shared
 check "the modules for $kernel" build_it
 check "they are built anew when a kernel is installed" upgrade

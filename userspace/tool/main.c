@@ -8,12 +8,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "tool/cmd/cmd.h"
 #include "tool/command/command.h"
 #include "tool/command/nearest.h"
 
-/* A build without SQLite has no query */
+/*
+ * The recorder, the program of the package tracebuf, has none of these commands: it runs the whole
+ * tool, of the package tracebuf-tools, for them.  A build without SQLite has no query.
+ */
+#pragma weak cmd_recover
+#pragma weak cmd_report
+#pragma weak cmd_why
 #pragma weak cmd_query
+#pragma weak cmd_print
+#pragma weak cmd_diff
+#pragma weak cmd_flamegraph
+#pragma weak cmd_verify
+#pragma weak cmd_export
+#pragma weak cmd_pack
+#pragma weak cmd_unpack
+#pragma weak cmd_top
 
 /* In the order in which overview() prints them; a title begins a group */
 static const struct {
@@ -49,21 +64,35 @@ static const struct {
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+static bool is_recorder(void)
+{
+	return !&cmd_print;
+}
+
+#define IN_TOOLS "here: the package tracebuf-tools has the commands that read recordings"
+
 static void overview(FILE *out)
 {
+	const char *title = NULL;
 	size_t i;
 
 	fputs("usage: tracebuf COMMAND [OPTIONS]\n", out);
 	for (i = 0; i < NR_COMMANDS; i++) {
 		if (commands[i].title)
-			fprintf(out, "\n%s\n", commands[i].title);
+			title = commands[i].title;
+		if (title && commands[i].command)
+			fprintf(out, "\n%s\n", title);
+		if (commands[i].command)
+			title = NULL;
 		if (commands[i].command)
 			fprintf(out, "  %-10s %s\n", commands[i].command->name,
 				commands[i].command->brief);
 	}
-	fputs("\n'tracebuf COMMAND -h' shows the options of a command. To begin:\n\n"
-	      "  tracebuf record -d 5\n"
-	      "  tracebuf report\n", out);
+	fputs("\n'tracebuf COMMAND -h' shows the options of a command.", out);
+	if (is_recorder())
+		fputs("\nOnly the recorder's commands are " IN_TOOLS ".\n", out);
+	else
+		fputs(" To begin:\n\n  tracebuf record -d 5\n  tracebuf report\n", out);
 }
 
 static const struct command *find(const char *name)
@@ -115,15 +144,28 @@ static int complain_unknown(const char *name)
 	nearest_text(&nearest, text, sizeof(text));
 	if (known)
 		snprintf(text, sizeof(text), "; did you mean %s?", known);
-	complain("there is no command '%s'%s", name, text);
+	complain("there is no command '%s'%s", name, is_recorder() ? " " IN_TOOLS : text);
 	fputs("'tracebuf -h' lists them\n", stderr);
 	return EXIT_USAGE;
+}
+
+/* The words after the program's name are not about a command of the recorder */
+static bool is_for_tools(int argc, char **argv)
+{
+	bool help = argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") ||
+				 !strcmp(argv[1], "help"));
+
+	if (argc > 1 && (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")))
+		return false;
+	return argc < 2 + help || !find(argv[1 + help]);
 }
 
 static int run(int argc, char **argv)
 {
 	const struct command *command;
 
+	if (is_recorder() && is_for_tools(argc, argv))
+		execv(TB_TOOLS, argv);
 	if (argc < 2) {
 		overview(stderr);
 		return EXIT_USAGE;

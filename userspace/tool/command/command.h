@@ -75,6 +75,8 @@ __attribute__((format(printf, 1, 2))) void note(const char *text, ...);
 /* From now on, send messages to the system's log */
 void messages_to_log(void);
 
+/* Print @text with '?' for bytes that are not printable ASCII */
+void print_plain(FILE *out, const char *text, size_t length);
 /* Complain about damage of @file, and where it is; returns EXIT_WRONG */
 int complain_file(const char *file, const struct tb_error *error);
 

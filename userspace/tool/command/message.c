@@ -87,3 +87,11 @@ int show_help(const struct command *command, int option)
 	fprintf(stderr, "'tracebuf %s -h' shows its options\n", command->name);
 	return EXIT_USAGE;
 }
+
+void print_plain(FILE *out, const char *text, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		fputc(text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?', out);
+}

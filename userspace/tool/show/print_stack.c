@@ -6,14 +6,7 @@
 #include <string.h>
 #include "frames.h"
 #include "print_stack.h"
-
-void print_plain(FILE *out, const char *text, size_t length)
-{
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		fputc(text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?', out);
-}
+#include "tool/command/command.h"
 
 static void print_counters(FILE *out, const struct tb_trace *trace,
 			   const struct tb_view *view)

@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include "tracebuf.h"
 
-
-/* Print @text with '?' for bytes that are not printable ASCII */
-void print_plain(FILE *out, const char *text, size_t length);
-
 /* Print the counters of an event in a line, then its stacks with a line for each address */
 void print_stack(FILE *out, const struct tb_trace *trace,
 		 const struct tb_view *view);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "print_stack.h"
 #include "writers.h"
 #include "tool/choose/choose.h"
 #include "tool/command/command.h"
