@@ -454,6 +454,8 @@ static void see_followed(int fd, bool raw)
 		PROMISED(!tb_cursor_open(trace, &cursor));
 		while ((result = raw ? tb_cursor_next_element(cursor, &walk, &offset) :
 				 tb_cursor_next(cursor, &view)) != 0) {
+			if (result == -EBADMSG && !raw)
+				break;
 			PROMISED(result == 1 || result == -EAGAIN);
 			if (result == 1 && !raw)
 				see_view(trace, &view);

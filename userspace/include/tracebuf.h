@@ -466,9 +466,9 @@ struct tb_task {
  * struct tb_follow_options - zero: the default
  * @flags: TB_FOLLOW_*
  * @hold_ms: how long events are held back, in case other CPUs deliver earlier ones (default: 500)
- * @room: limit of memory in bytes for blocks that wait (default: 64 MiB).  At the limit the trace
- *	stops reading from a pipe, and flushes a device at once.  The same limit applies to notes;
- *	the trace skips notes beyond it, and tb_trace_fault() says so.
+ * @room: limit of memory in bytes for blocks and records of programs that wait (default: 64 MiB).
+ *	At the limit the trace stops reading from a pipe, and flushes a device at once.  The same
+ *	limit applies to notes; the trace skips notes beyond it, and tb_trace_fault() says so.
  */
 struct tb_follow_options {
 	uint32_t flags;
@@ -617,7 +617,7 @@ void tb_cursor_close(struct tb_cursor *cursor);
  *
  * Damage inside a block ends that block (see tb_cursor_fault()); the cursor continues with the
  * next one.  Members of @view that its @kind does not use are undefined.
- * Return: 1; 0 at the end; -EBADMSG at the end if the file breaks off (in its last recording) or
+ * Return: 1; 0 at the end; -EBADMSG at the end if the trace breaks off (in its last recording) or
  * blocks were damaged; -EAGAIN a followed trace has nothing to show yet (tb_cursor_wait()); -EINVAL
  * this cursor returns blocks or elements; -ENOMEM, again and again until a seek succeeds; of a
  * followed trace, errors of read() and of the device.
@@ -1192,11 +1192,6 @@ int tb_device_attach(struct tb_device *device, const char *name);
 /**
  * tb_device_create - create a provider
  * Errors: -EINVAL not a valid name, -EEXIST, -ENOSPC TB_PROVIDERS_MAX, -ENOMEM.
- */
-
-/**
- * tb_device_create - make a provider
- * Errors: -EINVAL illegal name, -EEXIST, -ENOSPC TB_PROVIDERS_MAX, -ENOMEM.
  */
 int tb_device_create(struct tb_device *device, const char *name);
 

@@ -5,7 +5,7 @@
  * events in a wrong order, of a wrong thread, or hides losses.
  */
 #include <errno.h>
-#include "test_lib_fixture.h"
+#include "test_lib_chunk.h"
 
 static struct tb_trace *trace;
 static struct tb_cursor *cursor;
@@ -527,6 +527,40 @@ static void chosen(void)
 	close_all(&fx);
 }
 
+/* A limit of time applies to records of programs and to losses that began later, too */
+static void limited(void)
+{
+	struct tb_choice choice = { .until = 4000 };
+	struct fx_chunk chunk;
+	struct tb_view view;
+	struct fx fx;
+
+	fx_init(&fx, 12, 0);
+	fx_durable_end(&fx);
+	fx_open(&fx, 0, 3000, 1, NULL);
+	fx_simple(&fx, 0, FX_SOFTIRQ, 3050, 1);
+	fx_chunk(&chunk, 7, 1, 0, 0);
+	fx_mark(&chunk, 3100, "before");
+	fx_mark(&chunk, 4100, "after");
+	fx_take(&fx, 0, 5500, &chunk);
+	fx_close(&fx, 0);
+	fx.rings[0].dropped = 3;
+	fx.rings[1].dropped = 4;
+	fx.rings[2].dropped = 5;
+	fx_totals_at(&fx, 0, 0, 9000, 6000, 7000);
+	fx_totals_at(&fx, 1, 0, 9000, 4000, 7000);
+	fx_totals_at(&fx, 2, 0, 9000, 3999, 7000);
+	fx_durable_end(&fx);
+	open_all(&fx);
+	CHECK(!tb_cursor_choose(cursor, &choice));
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 3050);
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.user && view.ticks == 3100);
+	/* began before the limit */
+	CHECK(tb_cursor_next(cursor, &view) == 1 && view.kind == TB_VIEW_LOST && view.cpu == 2);
+	CHECK_NUMBER(tb_cursor_next(cursor, &view), 0);
+	close_all(&fx);
+}
+
 static void clock_lines(void)
 {
 	uint64_t ticks, ns, last = 0;
@@ -662,6 +696,7 @@ static const struct test tests[] = {
 	{ "cursor: durable events in the flow of time", durable_flow },
 	{ "cursor: threads that are dumped again after a loss", dumped_again },
 	{ "cursor: only the events that are chosen", chosen },
+	{ "a limit of time", limited },
 	{ "clock: lines between records and beyond", clock_lines },
 	{ "clock: values at the limits of their range", clock_extremes },
 	{ "clock: records in rolling blocks, and slow ones", clock_records },

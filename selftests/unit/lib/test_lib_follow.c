@@ -320,7 +320,7 @@ static void broken(void)
 		follow(fd, &holding);
 		for (i = 0; i < 3; i++)
 			CHECK(next(&view) == 1 && view.ticks == 1000 + i * 10);
-		CHECK_NUMBER(next(&view), 0);
+		CHECK_NUMBER(next(&view), (unsigned long long)-EBADMSG);
 		fault = tb_trace_fault(trace);
 		CHECK(fault && fault->offset == (way ? whole : fx.size - 300));
 		CHECK(fault && strstr(fault->text, way ? "no block" : "cut off"));
@@ -353,7 +353,7 @@ static void damaged_event(void)
 	follow(fd, NULL);
 	CHECK(next(&view) == 1 && view.ticks == 1000);
 	CHECK(next(&view) == 1 && view.ticks == 2000);
-	CHECK_NUMBER(next(&view), 0);
+	CHECK_NUMBER(next(&view), (unsigned long long)-EBADMSG);
 	fault = tb_cursor_fault(cursor);
 	CHECK(fault && fault->offset == at);
 	unfollow();
@@ -361,8 +361,8 @@ static void damaged_event(void)
 	fx_free(&fx);
 }
 
-/* Two recordings follow each other in the file */
-static void recordings(void)
+/* Two recordings follow each other in the file, which may still grow */
+static void two_recordings(const struct tb_follow_options *options)
 {
 	struct tb_view view;
 	struct fx fx;
@@ -377,7 +377,7 @@ static void recordings(void)
 	fd = memfd_create("two", 0);
 	put(fd, fx.data, fx.size);
 	assert(!lseek(fd, 0, SEEK_SET));
-	follow(fd, NULL);
+	follow(fd, options);
 	CHECK(next(&view) == 1 && next(&view) == 1 && view.ticks == 5010);
 	CHECK_NUMBER(next(&view), 0);
 	CHECK_NUMBER(tb_trace_next_recording(trace), (unsigned long long)-EBUSY);
@@ -387,10 +387,117 @@ static void recordings(void)
 	CHECK(next(&view) == 1 && view.cpu == 1 && view.ticks == 1000);
 	CHECK(tb_trace_init(trace)->generation == 2);
 	CHECK(next(&view) == 1 && next(&view) == 1);
+	tb_cursor_finish(cursor);
 	CHECK_NUMBER(next(&view), 0);
 	tb_cursor_close(cursor);
 	CHECK_NUMBER(tb_trace_next_recording(trace), 0);
 	tb_trace_close(trace);
+	close(fd);
+	fx_free(&fx);
+}
+
+static void recordings(void)
+{
+	struct tb_follow_options grows = { .flags = TB_FOLLOW_GROWS, .hold_ms = SHORT_MS };
+
+	two_recordings(NULL);
+	two_recordings(&grows);
+}
+
+/* Each part of a recording repeats durable blocks, and parts may overlap */
+static void repeated(void)
+{
+	unsigned int i, marks = 0;
+	struct tb_view view;
+	size_t half;
+	struct fx fx;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_at(&fx, 1000, TB_EV_MARK, "once", 4);
+	fx_durable_end(&fx);
+	block(&fx, 0, 1000, 3);
+	block(&fx, 0, 2000, 3);
+	half = fx.size;
+	block(&fx, 0, 3000, 3);
+	fd = memfd_create("repeated", 0);
+	put(fd, fx.data, half);
+	put(fd, fx.data, fx.size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	follow(fd, &holding);
+	for (i = 0; i < 9; i++) {
+		CHECK_NUMBER(next(&view), 1);
+		if (view.id == TB_EV_MARK) {
+			marks++;
+			i--;
+			continue;
+		}
+		CHECK_NUMBER(view.ticks, 1000 * (1 + i / 3) + 10 * (i % 3));
+	}
+	CHECK_NUMBER(marks, 1);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	close(fd);
+	fx_free(&fx);
+}
+
+/* All that a CPU recorded may be lost */
+static void no_block(void)
+{
+	struct tb_view view;
+	struct fx fx;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	block(&fx, 0, 1000, 1);
+	fx.rings[2].dropped = 7;
+	fx_totals_at(&fx, 0, 0, 5000, 0, 0);
+	fx_totals_at(&fx, 2, 0, 5000, 2000, 4000);
+	fx_durable_end(&fx);
+	fd = memfd_create("no block", 0);
+	put(fd, fx.data, fx.size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	follow(fd, &holding);
+	CHECK(next(&view) == 1 && view.ticks == 1000);
+	CHECK_NUMBER(next(&view), 1);
+	CHECK(view.kind == TB_VIEW_LOST && view.cpu == 2 && view.lost.dropped == 7);
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
+	close(fd);
+	fx_free(&fx);
+}
+
+/* A header that says less than the block has must not stop the reader at its limit of memory */
+static void later_than_said(void)
+{
+	struct tb_follow_options options = { .hold_ms = SHORT_MS, .room = 4096 };
+	unsigned int i;
+	struct tb_view view;
+	struct fx fx;
+	size_t at;
+	int fd;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	for (i = 0; i < 20; i++) {
+		at = fx.size;
+		block(&fx, 0, 1000 + 100 * i, 2);
+		((struct tb_block *)(fx.data + at))->time_end = 1000;
+	}
+	fd = memfd_create("later", 0);
+	put(fd, fx.data, fx.size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	options.flags = TB_FOLLOW_GROWS;
+	follow(fd, &options);
+	for (i = 0; i < 40; i++) {
+		/* so many are above the limit */
+		if (i == 30)
+			tb_cursor_finish(cursor);
+		CHECK_NUMBER(next(&view), 1);
+	}
+	CHECK_NUMBER(next(&view), 0);
+	unfollow();
 	close(fd);
 	fx_free(&fx);
 }
@@ -501,6 +608,9 @@ static const struct test tests[] = {
 	{ "a cut, and foreign bytes", broken },
 	{ "a damaged event", damaged_event },
 	{ "one recording after the other", recordings },
+	{ "repeated blocks", repeated },
+	{ "losses of a CPU without blocks", no_block },
+	{ "events later than their block says", later_than_said },
 	{ "blocks of another provider", foreign_provider },
 	{ "little memory", little_room },
 	{ "blocks and elements as they arrive", raw },

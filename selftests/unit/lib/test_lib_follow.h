@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "test_lib_fixture.h"
+#include "lib/read/follow.h"
 
 #define LONG_MS	 UINT32_MAX	/* longer than the uptime of the machine, too */
 #define SHORT_MS 1
@@ -43,10 +44,12 @@ static inline void unfollow(void)
 /* Wait for the next event */
 static inline int next(struct tb_view *view)
 {
+	uint64_t begun = tb_follow_now();
 	int result;
 
 	while ((result = tb_cursor_next(cursor, view)) == -EAGAIN)
-		if (tb_cursor_wait(cursor, DEADLINE) != 1)
+		if (tb_cursor_wait(cursor, DEADLINE) != 1 ||
+		    tb_follow_now() - begun > DEADLINE * 1000000ull)
 			return -ETIMEDOUT;
 	return result;
 }

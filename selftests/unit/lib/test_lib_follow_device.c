@@ -89,7 +89,8 @@ int __wrap_tb_device_flush(struct tb_device *of, int cpu)
 		      device.open[i].count);
 	device.nr_open = 0;
 	device_add();
-	return 0;
+	/* now and then a program does not answer: the kernel has flushed all else */
+	return device.flushes % 2 ? -ETIMEDOUT : 0;
 }
 
 int __wrap_tb_device_acquire(struct tb_device *of, struct tb_ref *refs,

@@ -6,6 +6,7 @@
  * traces.
  */
 #include "test_lib_users.h"
+#include "lib/read/follow.h"
 
 #define DEADLINE 60000		/* ms to wait for an event before the test fails */
 
@@ -14,15 +15,20 @@ static struct tb_cursor *cursor;
 static int ends[2];
 static size_t sent;
 
-static void begin(struct fx *fx, uint32_t hold_ms)
+static void begin_limited(struct fx *fx, uint32_t hold_ms, uint64_t room)
 {
-	struct tb_follow_options options = { .hold_ms = hold_ms };
+	struct tb_follow_options options = { .hold_ms = hold_ms, .room = room };
 
 	assert(!pipe(ends) && fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) > 0);
 	sent = 0;
 	fx_init(fx, 12, 0);
 	CHECK_NUMBER(tb_trace_follow_fd(ends[0], &options, &trace, NULL), 0);
 	CHECK_NUMBER(tb_cursor_open(trace, &cursor), 0);
+}
+
+static void begin(struct fx *fx, uint32_t hold_ms)
+{
+	begin_limited(fx, hold_ms, 0);
 }
 
 static void finish(struct fx *fx)
@@ -61,10 +67,12 @@ static void send_mark(struct fx *fx, unsigned int cpu, unsigned int writer, uint
 /* Wait for the next record of a program; 0: the end */
 static int next_user(struct tb_view *view)
 {
+	uint64_t begun = tb_follow_now();
 	int result;
 
 	while ((result = tb_cursor_next(cursor, view)) == -EAGAIN || (result == 1 && !view->user))
-		if (result != 1 && tb_cursor_wait(cursor, DEADLINE) != 1)
+		if (result != 1 && (tb_cursor_wait(cursor, DEADLINE) != 1 ||
+				    tb_follow_now() - begun > DEADLINE * 1000000ull))
 			return -ETIMEDOUT;
 	return result;
 }
@@ -122,13 +130,13 @@ static void in_order(void)
 	finish(&fx);
 }
 
-/* The reader waits for a missing piece, but not forever */
-static void missing(void)
+/* The reader waits for a missing piece, but not forever, and not for memory */
+static void missing_limited(uint64_t room)
 {
 	struct tb_view view;
 	struct fx fx;
 
-	begin(&fx, 1);
+	begin_limited(&fx, 1, room);
 	send_mark(&fx, 0, 1, 0, 1000, "a");
 	send_mark(&fx, 0, 1, 2, 1020, "c");
 	check_mark("mark a");
@@ -141,19 +149,60 @@ static void missing(void)
 	finish(&fx);
 }
 
-/* Names that another writer announces, again; a slice that is patched before it is shown */
+static void missing(void)
+{
+	missing_limited(0);
+}
+
+/* Any piece is over the limit, so the reader must show what it has before it reads on */
+static void limited(void)
+{
+	missing_limited(1);
+}
+
+/* What was shown takes no memory, also of writers that ended */
+static void shown(void)
+{
+	enum { WRITERS = 20 };
+	char text[150], wanted[160];
+	struct tb_view view;
+	unsigned int i;
+	struct fx fx;
+
+	begin(&fx, 1);
+	memset(text, 'x', sizeof(text) - 1);
+	for (i = 0; i <= WRITERS; i++) {
+		snprintf(text, 8, "%7u", i);
+		text[7] = ':';
+		text[i < WRITERS ? sizeof(text) - 1 : 8] = 0;
+		snprintf(wanted, sizeof(wanted), "mark %s", text);
+		send_mark(&fx, i % FX_CPUS, 1 + i, 0, 1000 + 10 * i, text);
+		check_mark(wanted);
+	}
+	/* at most the last one is still kept */
+	CHECK(trace->follow->pieces < 3 * sizeof(text));
+	close(ends[1]);
+	CHECK_NUMBER(next_user(&view), 0);
+	finish(&fx);
+}
+
+/* Names that another writer announces, again; slices that are patched before they are shown */
 static void names_and_patches(void)
 {
 	struct fx_chunk chunk;
 	struct tb_view view;
-	uint32_t hole;
+	uint32_t hole, later;
 	struct fx fx;
 
 	begin(&fx, 1);
 	fx_open(&fx, 1, 900, 1, NULL);
 	fx_chunk(&chunk, 7, 2, 0, 0);
 	hole = fx_record(&chunk, TB_REC_SLICE, 0, 9, 1000, FX_WORDS(0));
-	/* the patch before the piece */
+	later = fx_record(&chunk, TB_REC_SLICE, 0, 9, 1005, FX_WORDS(0));
+	/* patches before the piece, in another order than their words; the last of a word counts */
+	fx_patch(&fx, 1, 1037, &chunk, later + 16, 16);
+	fx_patch(&fx, 1, 1038, &chunk, hole + 16, 24);
+	fx_patch(&fx, 1, 1039, &chunk, later + 16, 17);
 	fx_patch(&fx, 1, 1040, &chunk, hole + 16, 25);
 	fx_close(&fx, 1);
 	fx_open(&fx, 0, 1000, 1, NULL);
@@ -164,6 +213,7 @@ static void names_and_patches(void)
 	fx_close(&fx, 0);
 	send(&fx);
 	check_mark("slice request duration=0.000000025");
+	check_mark("slice request duration=0.000000017");
 	fx_open(&fx, 0, 2000, 1, NULL);
 	fx_chunk(&chunk, 7, 1, 1, 1);
 	fx_name(&chunk, 9, TB_NAME_EVENT, 0, "answer");
@@ -173,6 +223,61 @@ static void names_and_patches(void)
 	send(&fx);
 	check_mark("instant answer");
 	close(ends[1]);
+	CHECK_NUMBER(next_user(&view), 0);
+	finish(&fx);
+}
+
+/* A program gives the id of a writer that ended to a new one: a late piece is the old one's */
+static void same_id(void)
+{
+	struct fx_chunk chunk;
+	struct tb_view view;
+	unsigned int i;
+	struct fx fx;
+
+	begin(&fx, 1000000);
+	for (i = 0; i < 2; i++) {
+		send_mark(&fx, 0, 1, 0, i ? 2000 : 1000, i ? "new" : "old");
+		if (!i)
+			continue;
+		fx_open(&fx, 1, 1010, 1, NULL);
+		fx_chunk(&chunk, 7, 1, 1, 1);
+		fx_mark(&chunk, 1010, "old, late");
+		fx_take(&fx, 1, 1020, &chunk);
+		fx_close(&fx, 1);
+		send_mark(&fx, 0, 1, 1, 2010, "more");
+	}
+	close(ends[1]);
+	check_mark("mark old");
+	check_mark("mark old, late");
+	check_mark("mark new");
+	check_mark("mark more");
+	CHECK_NUMBER(next_user(&view), 0);
+	CHECK_NUMBER(tb_trace_user_writer(trace, 0)->delivered, 2);
+	CHECK_NUMBER(tb_trace_user_writer(trace, 1)->delivered, 2);
+	finish(&fx);
+}
+
+/* The time of an incomplete block is unknown, and so says nothing against a slice in it */
+static void open_block(void)
+{
+	struct fx_chunk chunk;
+	struct tb_view view;
+	struct fx fx;
+
+	begin(&fx, 1);
+	send_mark(&fx, 0, 2, 0, 1000, "a");
+	fx_chunk(&chunk, 7, 1, 0, 0);
+	fx_record(&chunk, TB_REC_SLICE, 0, 9, 5000, FX_WORDS(700));
+	fx_open(&fx, 0, 5800, 1, NULL);
+	fx_take(&fx, 0, 5800, &chunk);
+	fx_close(&fx, 0);
+	fx_block(&fx, &fx.rings[0])->flags &= (uint8_t)~TB_BLOCK_COMPLETE;
+	fx_block(&fx, &fx.rings[0])->time_end = 0;
+	send(&fx);
+	close(ends[1]);
+	check_mark("mark a");
+	check_mark("slice #9 duration=0.000000700");
 	CHECK_NUMBER(next_user(&view), 0);
 	finish(&fx);
 }
@@ -228,7 +333,11 @@ static const struct test tests[] = {
 	{ "records of programs as they arrive", as_they_come },
 	{ "pieces of several CPUs, in any order", in_order },
 	{ "a piece that is missing", missing },
+	{ "a limit of memory", limited },
+	{ "memory of shown records", shown },
 	{ "names and patches", names_and_patches },
+	{ "an id that is used again", same_id },
+	{ "a slice in an incomplete block", open_block },
 	{ "many writers, many pieces", many },
 	{ "closed before the end", closed_early },
 };

@@ -523,6 +523,8 @@ static const struct tb_error *cursor_wrong(const struct tb_cursor *cursor)
 
 	if (cursor->faulty)
 		return &cursor->fault;
+	if (trace->follow)
+		return trace->follow->broken ? tb_trace_fault(trace) : NULL;
 	/* only the last recording of a file can break off */
 	return tb_trace_selected(trace) + 1 == tb_trace_recordings(trace) ?
 	       tb_trace_fault(trace) : NULL;
@@ -531,7 +533,7 @@ static const struct tb_error *cursor_wrong(const struct tb_cursor *cursor)
 /* Return 0 if the cursor has read everything, else -EBADMSG */
 static int cursor_end(const struct tb_cursor *cursor)
 {
-	return !cursor->trace->follow && cursor_wrong(cursor) ? -EBADMSG : 0;
+	return cursor_wrong(cursor) ? -EBADMSG : 0;
 }
 
 int tb_cursor_error(const struct tb_cursor *cursor, int result, struct tb_error *error)

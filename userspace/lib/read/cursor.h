@@ -34,6 +34,7 @@ enum stream_pending {
  * @stalled: @queue is full
  * @resume: place in the file from which cursor_look() continues
  * @held, @open: of a followed trace: blocks that have arrived, and the opened one
+ * @first_seen, @end_seen: blocks with these numbers have arrived already, @end_seen excluded
  * @header: header of the block that was opened last
  * @offset: its place in the file
  * @frame: the pinned frame that has it
@@ -56,6 +57,7 @@ struct stream {
 	bool     stalled;
 	uint64_t resume;
 	struct tb_held *held, **held_end, *open;
+	uint64_t first_seen, end_seen;
 	struct tb_block header;
 	uint64_t offset;
 	struct tb_frame *frame;

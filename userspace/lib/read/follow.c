@@ -20,6 +20,7 @@
 #define SPARE_BYTES	(4u << 20)
 #define SYNCS_MOST	512
 #define EVENTS_BETWEEN	256		/* views shown before blocks are taken in again */
+#define CPUS		(UINT16_MAX + 1)	/* as many as blocks can name */
 
 bool tb_follow_ended(const struct tb_follow *follow)
 {
@@ -115,16 +116,6 @@ static void mark_spent(struct tb_follow *follow, struct tb_held *held)
 
 /* ---- taking blocks ---- */
 
-static struct stream *stream_of(struct tb_cursor *cursor, uint32_t cpu)
-{
-	size_t i;
-
-	for (i = 0; i < cursor->nr_streams; i++)
-		if (cursor->streams[i]->cpu == cpu)
-			return cursor->streams[i];
-	return NULL;
-}
-
 static bool is_raw(const struct tb_cursor *cursor)
 {
 	return cursor->way == WAY_BLOCKS || cursor->way == WAY_ELEMENTS;
@@ -159,23 +150,44 @@ static int learn_block(struct tb_follow *follow, const struct tb_block *block)
 	return 0;
 }
 
-static int deliver_block(struct tb_follow *follow, struct tb_held *held)
+/* Find or add the block's stream; NULL: no memory */
+static struct stream *stream_of(struct tb_follow *follow, const struct tb_block *block)
+{
+	struct stream **slot = &follow->by_cpu[block->cpu];
+
+	/* tb_follow_attach() has added the first one */
+	if (block->kind == TB_BLOCK_DURABLE)
+		return follow->cursor->streams[0];
+	if (!*slot && tb_cursor_add_stream(follow->cursor, block->cpu, NULL, slot))
+		return NULL;
+	return *slot;
+}
+
+/* True if the block has arrived before: parts of a recording, one after another, repeat some */
+static bool is_repeated(struct stream *stream, const struct tb_block *block)
+{
+	uint64_t number = block->sequence;
+
+	if (number >= stream->first_seen && number < stream->end_seen)
+		return true;
+	if (number != stream->end_seen)
+		stream->first_seen = number;
+	stream->end_seen = number + 1;
+	return false;
+}
+
+static void deliver_raw(struct tb_follow *follow, struct tb_held *held)
+{
+	*follow->raw_end = held;
+	follow->raw_end = &held->next;
+}
+
+static int deliver_block(struct tb_follow *follow, struct stream *stream, struct tb_held *held)
 {
 	const struct tb_block *block = (const void *)held->data;
-	uint32_t cpu = block->kind == TB_BLOCK_DURABLE ? TB_RING_DURABLE :
-		       block->cpu;
 	struct tb_cursor *cursor = follow->cursor;
-	struct stream *stream;
 
-	if (is_raw(cursor)) {
-		*follow->raw_end = held;
-		follow->raw_end = &held->next;
-		return 0;
-	}
-	stream = stream_of(cursor, cpu);
-	if (!stream && tb_cursor_add_stream(cursor, cpu, NULL, &stream))
-		return -ENOMEM;
-	if (cpu == TB_RING_DURABLE && tb_cursor_dump(cursor, block))
+	if (block->kind == TB_BLOCK_DURABLE && tb_cursor_dump(cursor, block))
 		return -ENOMEM;
 	*stream->held_end = held;
 	stream->held_end = &held->next;
@@ -230,7 +242,8 @@ static int belongs(struct tb_follow *follow, const struct tb_held *held)
 static int accept_block(struct tb_follow *follow, struct tb_held *held)
 {
 	const struct tb_block *block = (const void *)held->data;
-	bool note = block->kind == TB_BLOCK_NOTE && !is_raw(follow->cursor);
+	bool raw = is_raw(follow->cursor), note = block->kind == TB_BLOCK_NOTE && !raw;
+	struct stream *stream = NULL;
 	int result = belongs(follow, held);
 
 	if (!result) {
@@ -243,7 +256,9 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 		follow->ended = true;
 		return 0;
 	}
-	if (note && !note_fits(follow, held)) {
+	if (!raw && !note)
+		stream = stream_of(follow, block);
+	if (note ? !note_fits(follow, held) : stream && is_repeated(stream, block)) {
 		held_free(follow, held);
 		return 0;
 	}
@@ -257,9 +272,11 @@ static int accept_block(struct tb_follow *follow, struct tb_held *held)
 		keep_note(follow, held);
 		return learn_block(follow, block);
 	}
-	result = learn_block(follow, block);
-	if (!result)
-		result = deliver_block(follow, held);
+	result = raw || stream ? learn_block(follow, block) : -ENOMEM;
+	if (!result && raw)
+		deliver_raw(follow, held);
+	else if (!result)
+		result = deliver_block(follow, stream, held);
 	if (result < 0)
 		held_free(follow, held);
 	return result;
@@ -314,17 +331,26 @@ const struct tb_block *tb_follow_block(struct tb_follow *follow,
 	return (const void *)held->data;
 }
 
-/* At the end, let streams show losses after their last blocks */
-static void show_tails(struct tb_cursor *cursor)
+/* At the end, let streams show losses after their last blocks, and losses of CPUs without blocks */
+static int show_tails(struct tb_follow *follow, struct tb_cursor *cursor)
 {
+	const struct tb_recording *recording = follow->trace->selected;
+	uint32_t cpu;
 	size_t i;
 
+	for (i = 0; i < recording->nr_totals; i++) {
+		cpu = recording->totals[i].cpu;
+		if (cpu < CPUS && !follow->by_cpu[cpu] &&
+		    tb_cursor_add_stream(cursor, cpu, NULL, &follow->by_cpu[cpu]))
+			return -ENOMEM;
+	}
 	for (i = 0; i < cursor->nr_streams; i++) {
 		if (cursor->streams[i]->queued)
 			continue;
 		tb_stream_advance(cursor, cursor->streams[i]);
 		tb_cursor_queue(cursor, cursor->streams[i]);
 	}
+	return 0;
 }
 
 /* Take more blocks, and release records of programs that can be shown now */
@@ -332,10 +358,11 @@ static int take_in(struct tb_follow *follow)
 {
 	int result = tb_follow_take_in(follow), released = 0;
 
-	if (result >= 0 && (follow->shown != follow->released || follow->ended))
+	if (result >= 0 && (follow->shown != follow->released || follow->ended ||
+			    tb_follow_is_full(follow)))
 		released = tb_follow_release(follow, follow->ended);
 	follow->released = follow->shown;
-	return released < 0 ? released : result;
+	return released ? released : result;
 }
 
 int tb_follow_pump(struct tb_follow *follow, struct tb_cursor *cursor)
@@ -346,7 +373,7 @@ int tb_follow_pump(struct tb_follow *follow, struct tb_cursor *cursor)
 	if (follow->spent)
 		free_all(follow, &follow->spent);
 	if (!ended && ++follow->events % EVENTS_BETWEEN == 0 &&
-	    follow->held < follow->room) {
+	    !tb_follow_is_full(follow)) {
 		result = take_in(follow);
 		if (result < 0)
 			return result;
@@ -357,9 +384,7 @@ int tb_follow_pump(struct tb_follow *follow, struct tb_cursor *cursor)
 		if (result <= 0)
 			return result < 0 ? result : -EAGAIN;
 	}
-	if (follow->ended && (!ended || !cursor->nr_heap))
-		show_tails(cursor);
-	return 0;
+	return follow->ended && (!ended || !cursor->nr_heap) ? show_tails(follow, cursor) : 0;
 }
 
 int tb_follow_pump_raw(struct tb_follow *follow)
@@ -396,8 +421,13 @@ int tb_follow_attach(struct tb_follow *follow, struct tb_cursor *cursor)
 {
 	if (follow->cursor)
 		return -EBUSY;
-	if (tb_cursor_add_stream(cursor, TB_RING_DURABLE, NULL, NULL))
+	follow->by_cpu = calloc(CPUS, sizeof(*follow->by_cpu));
+	if (!follow->by_cpu)
 		return -ENOMEM;
+	if (tb_cursor_add_stream(cursor, TB_RING_DURABLE, NULL, NULL)) {
+		free(follow->by_cpu);
+		return -ENOMEM;
+	}
 	follow->cursor = cursor;
 	return 0;
 }
@@ -420,6 +450,7 @@ void tb_follow_detach(struct tb_follow *follow, struct tb_cursor *cursor)
 	if (follow->raw_open)
 		held_free(follow, follow->raw_open);
 	follow->raw_open = NULL;
+	free(follow->by_cpu);
 	tb_follow_forget(follow);
 }
 

@@ -29,17 +29,24 @@ struct arrival {
 /**
  * struct tb_waiting - a writer of a program; number n has the n-th sequence
  * @key: producer and id
- * @pieces: those that are not in the sequence yet, in order
- * @times: when these arrived, ns
+ * @previous: number + 1 of the last writer that had this id before, 0: none
+ * @from: ticks of its first piece; what the kernel took earlier is of a previous writer
+ * @pieces: those that are not in the sequence yet; @unsorted: as they arrived
+ * @holes: patches that are not in the sequence yet, @nr_holes, as they arrived
+ * @patches: how many patches have arrived
  * @numbers: last record of the sequence
  * @stream: stream by which the cursor reads the sequence
  */
 struct tb_waiting {
 	uint64_t key;
+	uint32_t previous;
+	bool     unsorted;
+	uint64_t from;
 	struct tb_lap lap;
 	struct tb_piece *pieces;
-	uint64_t *times;
-	size_t   nr, room, room_times;
+	size_t   nr, room;
+	struct tb_hole *holes;
+	size_t   nr_holes, room_holes, patches;
 	struct tb_numbers numbers;
 	struct stream *stream;
 };
@@ -47,6 +54,7 @@ struct tb_waiting {
 struct tb_follow {
 	struct tb_trace *trace;
 	struct tb_cursor *cursor;
+	struct stream **by_cpu;		/* of the cursor; NULL: no block of that CPU has arrived */
 	struct tb_device *device;
 	int      fd;
 	bool     regular;
@@ -56,6 +64,7 @@ struct tb_follow {
 	bool     finish;		/* do not wait for more */
 	bool     ended;			/* no more blocks of this recording */
 	bool     over;			/* no more blocks at all */
+	bool     broken;		/* because what follows is no block */
 	bool     begun;			/* a block has arrived */
 	struct tb_held *following, **following_end;	/* blocks of the next recording */
 	struct tb_held *again;		/* the same, after that recording was selected */
@@ -66,6 +75,7 @@ struct tb_follow {
 	uint64_t kept_bytes;		/* their size; not in @held, at most @room */
 	struct tb_held *raw, **raw_end, *raw_open;
 	uint64_t held;			/* bytes of blocks that wait */
+	uint64_t pieces;		/* bytes of pieces of programs' records that are kept */
 	uint64_t offset;		/* bytes that have arrived */
 	uint64_t taking;		/* offset of the block that is being taken */
 	const unsigned char *taken;	/* that block */
@@ -88,6 +98,12 @@ struct tb_follow {
 	unsigned char *buffer;		/* bytes read from @fd, not yet whole blocks */
 	size_t   start, used;
 };
+
+/* True at the limit of memory: no more is read until something was shown */
+static inline bool tb_follow_is_full(const struct tb_follow *follow)
+{
+	return follow->held + follow->pieces >= follow->room;
+}
 
 void tb_follow_free(struct tb_follow *follow);
 
@@ -131,7 +147,8 @@ int tb_follow_take_in(struct tb_follow *follow);
 /* Take a piece or a patch of a program's records */
 int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composite, uint64_t ticks);
 int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composite, uint64_t ticks);
-/* Let the cursor show pieces that can be shown now; @all: no more will arrive */
+/* Let the cursor show pieces that can be shown now, and free those that it has shown; @all: no more
+ * will arrive.  1: there are some to show; 0; -ENOMEM */
 int tb_follow_release(struct tb_follow *follow, bool all);
 /* Free all pieces and writers */
 void tb_follow_forget(struct tb_follow *follow);

@@ -84,14 +84,15 @@ static int from_device(struct tb_follow *follow)
 			end_trace(follow);
 		return 1;
 	}
-	if (!follow->finish && follow->held < follow->room &&
+	if (!follow->finish && !tb_follow_is_full(follow) &&
 	    tb_follow_now() - follow->flushed < follow->hold)
 		return 0;
 	follow->asked = follow->newest;
 	follow->flushed = tb_follow_now();
 	follow->flushing = true;
 	result = tb_device_flush(follow->device, -1);
-	return result < 0 ? result : 1;
+	/* a program did not answer; all else was flushed */
+	return result < 0 && result != -ETIMEDOUT ? result : 1;
 }
 
 /* Take the whole blocks of the buffer; a fault ends the trace */
@@ -113,6 +114,7 @@ static int from_buffer(struct tb_follow *follow)
 			fault.offset += follow->offset;
 			tb_trace_set_fault(follow->trace, &fault);
 			follow->start = follow->used;
+			follow->broken = true;
 			end_trace(follow);
 			return 1;
 		}
@@ -144,8 +146,17 @@ static int from_fd(struct tb_follow *follow)
 	int result;
 
 	show_what_waited(follow);
-	if (follow->held >= follow->room)
+	if (tb_follow_is_full(follow)) {
+		/* in a damaged block an event may be later than the block says */
+		if (!follow->nr_arrivals && follow->cursor->nr_heap &&
+		    follow->cursor->heap[0]->ticks > follow->shown)
+			follow->shown = follow->cursor->heap[0]->ticks;
 		return shown != follow->shown;
+	}
+	/* the blocks after those of the recording before this one */
+	result = from_buffer(follow);
+	if (result)
+		return result;
 	if (!follow->regular && poll(&wait, 1, 0) <= 0 && !follow->finish)
 		return shown != follow->shown;
 	if (follow->start) {
@@ -195,10 +206,12 @@ int tb_cursor_wait(struct tb_cursor *cursor, int timeout_ms)
 	ms = due == UINT64_MAX ? UINT64_MAX :
 	     due > time ? (due - time) / 1000000 + 1 : 0;
 	wait.fd = follow->device ? tb_device_fd(follow->device) : follow->fd;
-	/* a file is always readable, and without room for blocks nothing is read */
-	if (follow->regular || follow->held >= follow->room)
+	/* a file is always readable, and at the limit of memory nothing is read */
+	if (follow->regular || tb_follow_is_full(follow)) {
 		wait.fd = -1;
-	if ((follow->regular || follow->flushing) && ms > LOOK_MS)
+		ms = ms > LOOK_MS ? LOOK_MS : ms;
+	}
+	if (follow->flushing && ms > LOOK_MS)
 		ms = LOOK_MS;
 	if (timeout_ms >= 0 && (uint64_t)timeout_ms < ms) {
 		result = poll(&wait, 1, timeout_ms);

@@ -15,7 +15,18 @@
 #include <stdlib.h>
 #include "follow.h"
 
+/* Patches that are kept for a writer.  One without a piece would be kept forever; only faulty
+ * programs have more */
+#define HOLES_MAX	65536
+
 /* ---- taking ---- */
+
+/* Memory of a piece */
+static uint64_t bytes_of(const struct tb_piece *piece)
+{
+	return sizeof(*piece) + sizeof(struct tb_piece_copy) + sizeof(struct tb_chunk_event) +
+	       piece->bytes;
+}
 
 static struct tb_users *users_of(struct tb_follow *follow)
 {
@@ -84,7 +95,8 @@ static int list_writers(struct tb_follow *follow)
 }
 
 static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *users,
-				     const struct tb_chunk_event *chunk, uint64_t key)
+				     const struct tb_chunk_event *chunk, uint64_t key,
+				     uint64_t ticks)
 {
 	struct tb_waiting *writer;
 
@@ -94,6 +106,8 @@ static struct tb_waiting *new_writer(struct tb_follow *follow, struct tb_users *
 	writer = &follow->writers[follow->nr_writers];
 	memset(writer, 0, sizeof(*writer));
 	writer->key = key;
+	writer->from = ticks;
+	writer->previous = follow->nr_slots ? *slot_of(follow, key) : 0;
 	writer->stream = new_stream(follow);
 	if (!writer->stream)
 		return NULL;
@@ -119,52 +133,26 @@ static struct tb_waiting *find_writer(struct tb_follow *follow, uint64_t key)
 	return number ? &follow->writers[number - 1] : NULL;
 }
 
-static bool before(const struct tb_piece *a, const struct tb_piece *b)
+/* The writer of what the kernel took at @ticks: the last one with this id, or the one before it,
+ * which has ended.  NULL: none */
+static struct tb_waiting *writer_at(struct tb_follow *follow, uint64_t key, uint64_t ticks)
 {
-	return a->chunk != b->chunk ? a->chunk < b->chunk : a->offset < b->offset;
+	struct tb_waiting *writer = find_writer(follow, key);
+
+	return writer && ticks < writer->from && writer->previous ?
+	       &follow->writers[writer->previous - 1] : writer;
 }
 
-/* Insert a piece into its writer's waiting pieces, in order; takes over its copy on success */
-static int wait_in_order(struct tb_waiting *writer, const struct tb_piece *piece)
-{
-	size_t at = writer->nr;
-
-	if (tb_array_grow(&writer->pieces, &writer->room, writer->nr, sizeof(*piece)) ||
-	    tb_array_grow(&writer->times, &writer->room_times, writer->nr,
-			  sizeof(*writer->times)))
-		return -ENOMEM;
-	for (; at && before(piece, &writer->pieces[at - 1]); at--) {
-		writer->pieces[at] = writer->pieces[at - 1];
-		writer->times[at] = writer->times[at - 1];
-	}
-	writer->pieces[at] = *piece;
-	writer->times[at] = tb_follow_now();
-	writer->nr++;
-	return 0;
-}
-
-/* Insert a patch, in order */
 static int add_hole(struct tb_sequence *sequence, struct tb_waiting *writer, struct tb_hole hole)
 {
-	struct tb_hole *holes;
-	size_t at;
-
 	hole.chunk = tb_lap_unwrap(&writer->lap, hole.id);
+	hole.at = writer->patches++;
 	sequence->accounting.patches++;
-	if (tb_array_grow(&sequence->own_holes, &sequence->room_holes, sequence->nr_holes,
-			  sizeof(hole)))
+	if (writer->nr_holes + sequence->nr_holes == HOLES_MAX)
+		return 0;
+	if (tb_array_grow(&writer->holes, &writer->room_holes, writer->nr_holes, sizeof(hole)))
 		return -ENOMEM;
-	holes = sequence->own_holes;
-	for (at = sequence->nr_holes++; at && (holes[at - 1].chunk > hole.chunk ||
-	     (holes[at - 1].chunk == hole.chunk && holes[at - 1].offset > hole.offset)); at--)
-		holes[at] = holes[at - 1];
-	holes[at] = hole;
-	/* of several patches of a word the last one counts */
-	if (at && holes[at - 1].chunk == hole.chunk && holes[at - 1].offset == hole.offset) {
-		holes[at - 1] = hole;
-		memmove(&holes[at], &holes[at + 1],
-			(--sequence->nr_holes - at) * sizeof(hole));
-	}
+	writer->holes[writer->nr_holes++] = hole;
 	return 0;
 }
 
@@ -203,14 +191,16 @@ int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composi
 		return 0;
 	}
 	piece = tb_piece_of(composite, composite->length, ticks);
-	writer = find_writer(follow, piece.key);
+	writer = writer_at(follow, piece.key, ticks);
 	if (!writer || tb_lap_is_another(&writer->lap, &piece, chunk->tid))
-		writer = new_writer(follow, users, chunk, piece.key);
+		writer = new_writer(follow, users, chunk, piece.key, ticks);
 	copy = malloc(sizeof(*copy) + composite->length);
-	if (!writer || !copy) {
+	if (!writer || !copy ||
+	    tb_array_grow(&writer->pieces, &writer->room, writer->nr, sizeof(piece))) {
 		free(copy);
 		return -ENOMEM;
 	}
+	copy->arrived = tb_follow_now();
 	memcpy(copy->event, chunk, composite->length);
 	copy->where = follow->taking + (uint64_t)((const unsigned char *)chunk - follow->taken);
 	if (chunk->tid)
@@ -218,10 +208,12 @@ int tb_follow_chunk(struct tb_follow *follow, const struct tb_composite *composi
 	writer->lap.began |= !piece.id && !piece.offset;
 	piece.chunk = tb_lap_unwrap(&writer->lap, piece.id);
 	piece.at = (uint64_t)(uintptr_t)copy;
-	if (wait_in_order(writer, &piece)) {
-		free(copy);
-		return -ENOMEM;
-	}
+	writer->unsorted |= writer->nr &&
+			    (piece.chunk < writer->pieces[writer->nr - 1].chunk ||
+			     (piece.chunk == writer->pieces[writer->nr - 1].chunk &&
+			      piece.offset < writer->pieces[writer->nr - 1].offset));
+	writer->pieces[writer->nr++] = piece;
+	follow->pieces += bytes_of(&piece);
 	return follow->nr_early ?
 	       add_early(follow, &users->sequences[writer - follow->writers], writer) : 0;
 }
@@ -244,7 +236,7 @@ int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composi
 	hole = tb_hole_of(composite, ticks);
 	if (hole.offset % 8)
 		return 0;
-	writer = find_writer(follow, hole.key);
+	writer = writer_at(follow, hole.key, ticks);
 	if (writer)
 		return add_hole(&users->sequences[writer - follow->writers], writer, hole);
 	/* keep the last TB_FOLLOW_EARLY patches without a writer */
@@ -257,26 +249,54 @@ int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composi
 
 /* ---- passing pieces to the cursor ---- */
 
-/* Free pieces that the reader has passed, except the last: its view may show a loss in it */
-static void drop_passed(struct tb_sequence *sequence, struct tb_reader *reader)
+/* Free pieces that the stream has shown.  If it has a view to show, that may be of a loss at the
+ * end of the last of them */
+static void drop_shown(struct tb_follow *follow, struct tb_sequence *sequence,
+		       const struct stream *stream)
 {
-	size_t gone = reader->piece ? reader->piece - 1 : 0, holes = 0, i;
+	struct tb_reader *reader = stream->reader;
+	size_t gone = reader->piece - (reader->piece && stream->queued), holes = 0, i;
+	uint64_t last;
 
-	for (i = 0; i < gone; i++)
-		free(tb_piece_copy(&sequence->own_pieces[i]));
 	if (!gone)
 		return;
+	last = sequence->own_pieces[gone - 1].chunk;
+	for (i = 0; i < gone; i++) {
+		follow->pieces -= bytes_of(&sequence->own_pieces[i]);
+		free(tb_piece_copy(&sequence->own_pieces[i]));
+	}
 	sequence->nr_pieces -= gone;
 	reader->piece -= gone;
 	memmove(sequence->own_pieces, sequence->own_pieces + gone,
 		sequence->nr_pieces * sizeof(*sequence->own_pieces));
-	while (holes < sequence->nr_holes &&
-	       sequence->own_holes[holes].chunk < sequence->own_pieces[0].chunk)
+	while (holes < sequence->nr_holes && sequence->own_holes[holes].chunk < last)
 		holes++;
 	sequence->nr_holes -= holes;
 	if (holes)
 		memmove(sequence->own_holes, sequence->own_holes + holes,
 			sequence->nr_holes * sizeof(*sequence->own_holes));
+	if (sequence->nr_pieces)
+		return;
+	/* a thread that ended keeps no memory here */
+	free(sequence->own_pieces);
+	sequence->own_pieces = NULL;
+	sequence->room_pieces = 0;
+}
+
+/* Pass patches to the sequence */
+static int release_holes(struct tb_sequence *sequence, struct tb_waiting *writer)
+{
+	for (; writer->nr_holes; writer->nr_holes--) {
+		if (tb_array_grow(&sequence->own_holes, &sequence->room_holes, sequence->nr_holes,
+				  sizeof(*sequence->own_holes)))
+			return -ENOMEM;
+		sequence->own_holes[sequence->nr_holes++] = writer->holes[writer->nr_holes - 1];
+	}
+	sequence->nr_holes = tb_holes_sort(sequence->own_holes, sequence->nr_holes);
+	free(writer->holes);
+	writer->holes = NULL;
+	writer->room_holes = 0;
+	return 0;
 }
 
 /* True if the piece continues the sequence, or begins it */
@@ -291,16 +311,24 @@ static int release_writer(struct tb_follow *follow, struct tb_users *users, size
 {
 	struct tb_sequence *sequence = &users->sequences[index];
 	struct tb_waiting *writer = &follow->writers[index];
-	struct tb_reader *reader = writer->stream->reader;
-	uint64_t now = tb_follow_now();
 	const struct tb_piece *piece;
 	int result = 0;
+	uint64_t now;
 	size_t n;
 
-	drop_passed(sequence, reader);
+	drop_shown(follow, sequence, writer->stream);
+	if (writer->nr_holes && release_holes(sequence, writer))
+		return -ENOMEM;
+	if (!writer->nr)
+		return 0;
+	if (writer->unsorted)
+		tb_pieces_sort(writer->pieces, writer->nr);
+	writer->unsorted = false;
+	now = tb_follow_now();
 	for (n = 0; n < writer->nr; n++) {
 		piece = &writer->pieces[n];
-		if (!all && !is_next(writer, piece) && now - writer->times[n] < follow->hold)
+		if (!all && !is_next(writer, piece) &&
+		    now - tb_piece_copy(piece)->arrived < follow->hold)
 			break;
 		if (tb_array_grow(&sequence->own_pieces, &sequence->room_pieces,
 				  sequence->nr_pieces, sizeof(*piece)) ||
@@ -313,7 +341,6 @@ static int release_writer(struct tb_follow *follow, struct tb_users *users, size
 	}
 	writer->nr -= n;
 	memmove(writer->pieces, writer->pieces + n, writer->nr * sizeof(*writer->pieces));
-	memmove(writer->times, writer->times + n, writer->nr * sizeof(*writer->times));
 	return result ? result : n > 0;
 }
 
@@ -330,7 +357,7 @@ int tb_follow_release(struct tb_follow *follow, bool all)
 	users->overwrote = follow->trace->selected->overwrote;
 	users->end = follow->newest;
 	for (i = 0; i < follow->nr_writers; i++) {
-		result = follow->writers[i].nr ? release_writer(follow, users, i, all) : 0;
+		result = release_writer(follow, users, i, all);
 		if (result < 0)
 			return result;
 		some |= result > 0;
@@ -346,7 +373,7 @@ int tb_follow_release(struct tb_follow *follow, bool all)
 		tb_stream_advance(follow->cursor, stream);
 		tb_cursor_queue(follow->cursor, stream);
 	}
-	return 0;
+	return 1;
 }
 
 void tb_follow_forget(struct tb_follow *follow)
@@ -359,7 +386,7 @@ void tb_follow_forget(struct tb_follow *follow)
 		for (j = 0; j < writer->nr; j++)
 			free(tb_piece_copy(&writer->pieces[j]));
 		free(writer->pieces);
-		free(writer->times);
+		free(writer->holes);
 		free(writer->stream->reader);
 		writer->stream->reader = NULL;
 	}
@@ -370,6 +397,7 @@ void tb_follow_forget(struct tb_follow *follow)
 	follow->writers = NULL;
 	follow->nr_writers = follow->room_writers = 0;
 	follow->nr_early = 0;
+	follow->pieces = 0;
 	tb_users_free(follow->trace->selected->users);
 	follow->trace->selected->users = NULL;
 }

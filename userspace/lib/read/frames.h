@@ -12,6 +12,7 @@
 #include "internal.h"
 
 #define FRAMES_SHOWN	4	/* frames that tb_frames_show() keeps in memory */
+#define FRAMES_SPARE	4	/* frames without pins that stay in memory */
 
 struct tb_unpacker;
 struct ZSTD_DCtx_s;
@@ -26,8 +27,8 @@ enum frame_kind { FRAME_PLAIN, FRAME_ZSTD, FRAME_PACKED };
  * @looked_for: its rolling blocks may have events that scan.c looks for
  * @whole: it is unpacked in memory
  * @bad: it cannot be unpacked
+ * @used: it has been in memory
  * @pins: number of pins
- * @used: when the last pin was removed
  */
 struct tb_frame {
 	uint64_t offset;
@@ -35,9 +36,8 @@ struct tb_frame {
 	const unsigned char *from;
 	size_t   bytes;
 	enum frame_kind kind;
-	bool     looked_for, whole, bad;
+	bool     looked_for, whole, bad, used;
 	unsigned int pins;
-	uint64_t used;
 };
 
 /* The header of a block, or the bytes where one should be */
@@ -64,8 +64,9 @@ struct tb_frames {
 	size_t   room;
 	struct tb_frame *shown[FRAMES_SHOWN];
 	unsigned int next_shown;
-	unsigned int spare;		/* frames in memory without pins */
-	uint64_t time;
+	/* frames in memory without pins, the one that was used last at the end */
+	struct tb_frame *spare[FRAMES_SPARE];
+	unsigned int nr_spare;
 };
 
 /* True for blocks that stay in memory, because they are read at any time */

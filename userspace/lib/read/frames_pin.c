@@ -9,8 +9,6 @@
 #include <unistd.h>
 #include "frames.h"
 
-#define SPARE_MOST	4	/* frames without pins that stay in memory */
-
 /* ---- headers ---- */
 
 const struct tb_block *tb_frames_header(const struct tb_frames *frames, uint64_t offset)
@@ -109,31 +107,24 @@ static void give_up(struct tb_frames *frames, struct tb_frame *frame)
 			madvise(frames->range + from, to - from, MADV_DONTNEED);
 	}
 	frame->whole = false;
-	frames->spare--;
 }
 
-static void give_up_oldest(struct tb_frames *frames)
+static void remove_spare(struct tb_frames *frames, unsigned int i)
 {
-	struct tb_frame *oldest = NULL;
-	size_t i;
-
-	for (i = 0; i < frames->nr_frames; i++) {
-		struct tb_frame *frame = &frames->frames[i];
-
-		if (frame->whole && !frame->pins && (!oldest || frame->used < oldest->used))
-			oldest = frame;
-	}
-	if (oldest)
-		give_up(frames, oldest);
+	frames->nr_spare--;
+	memmove(&frames->spare[i], &frames->spare[i + 1],
+		(frames->nr_spare - i) * sizeof(frames->spare[0]));
 }
 
 static void unpin(struct tb_frames *frames, struct tb_frame *frame)
 {
 	if (!frame || --frame->pins)
 		return;
-	frame->used = ++frames->time;
-	if (++frames->spare > SPARE_MOST)
-		give_up_oldest(frames);
+	if (frames->nr_spare == FRAMES_SPARE) {
+		give_up(frames, frames->spare[0]);
+		remove_spare(frames, 0);
+	}
+	frames->spare[frames->nr_spare++] = frame;
 }
 
 /* Copy the headers of a frame that cannot be unpacked: all that is known of its blocks */
@@ -153,6 +144,7 @@ static void fill_headers(struct tb_frames *frames, const struct tb_frame *frame)
 
 static int pin(struct tb_frames *frames, struct tb_frame *frame)
 {
+	unsigned int i;
 	int result = 0;
 
 	if (frame->bad)
@@ -165,11 +157,13 @@ static int pin(struct tb_frames *frames, struct tb_frame *frame)
 		if (result)
 			return result;
 		fill(frames, frame);
-		frame->whole = true;
-		frames->spare++;
+		frame->whole = frame->used = true;
 	}
-	if (!frame->pins++)
-		frames->spare--;
+	for (i = 0; i < frames->nr_spare && frames->spare[i] != frame; i++)
+		;
+	if (i < frames->nr_spare)
+		remove_spare(frames, i);
+	frame->pins++;
 	return 0;
 }
 

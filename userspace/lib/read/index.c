@@ -209,18 +209,22 @@ static size_t ring_place(const struct tb_recording *recording, uint32_t cpu)
 	return low;
 }
 
+struct tb_ring_index *tb_index_cpu(const struct tb_recording *recording, uint32_t cpu)
+{
+	size_t at = ring_place(recording, cpu);
+
+	return at < recording->nr_rings && recording->rings[at].cpu == cpu ?
+	       &recording->rings[at] : NULL;
+}
+
 struct tb_ring_index *tb_index_ring(const struct tb_recording *recording,
 				    const struct tb_block *block)
 {
-	size_t at;
-
 	if (block->kind == TB_BLOCK_DURABLE)
 		return (struct tb_ring_index *)&recording->durable;
 	if (block->kind == TB_BLOCK_NOTE)
 		return (struct tb_ring_index *)&recording->notes;
-	at = ring_place(recording, block->cpu);
-	return at < recording->nr_rings && recording->rings[at].cpu == block->cpu ?
-	       &recording->rings[at] : NULL;
+	return tb_index_cpu(recording, block->cpu);
 }
 
 static struct tb_ring_index *ring_new(struct tb_recording *recording,
@@ -355,7 +359,7 @@ static int list_disordered(struct tb_trace *trace)
 		if (block->kind != TB_BLOCK_ROLLING)
 			continue;
 		recording = &trace->recordings[tb_index_recording(trace, block, at)];
-		ring = tb_index_ring(recording, block);
+		ring = tb_index_cpu(recording, block->cpu);
 		if (ring && ring->disordered && ring_list(ring, at))
 			return -ENOMEM;
 	}

@@ -256,6 +256,9 @@ bool tb_index_belongs(const struct tb_trace *trace, struct tb_recording *recordi
 /* The number of the recording that the block belongs to, in an open trace */
 uint32_t tb_index_recording(const struct tb_trace *trace,
 			    const struct tb_block *block, uint64_t offset);
+/* The index of the CPU's ring; NULL: the recording has none.  In contrast to tb_index_ring() it is
+ * a ring of a CPU even if the file changes meanwhile */
+struct tb_ring_index *tb_index_cpu(const struct tb_recording *recording, uint32_t cpu);
 /* The index that has the block; NULL: the recording has no ring of that CPU */
 struct tb_ring_index *tb_index_ring(const struct tb_recording *recording,
 				    const struct tb_block *block);

@@ -108,7 +108,7 @@ static struct stream *stream_of(struct tb_cursor *cursor,
 				const struct tb_block *block)
 {
 	const struct tb_recording *recording = cursor->recording;
-	const struct tb_ring_index *ring = tb_index_ring(recording, block);
+	const struct tb_ring_index *ring = tb_index_cpu(recording, block->cpu);
 	uint64_t offset;
 
 	if (!ring || tb_index_known(ring, 0, &offset))
@@ -346,7 +346,8 @@ static bool stream_tail(struct tb_cursor *cursor, struct stream *stream)
 	stream->current = last->magic ? last->tid : 0;
 	return tb_trace_tail(cursor->trace, stream->cpu,
 			     last->magic ? last : NULL, &stream->lost,
-			     &stream->ticks);
+			     &stream->ticks) &&
+	       !(cursor->chosen && stream->lost.first >= cursor->until);
 }
 
 /* End the stream: all that follows is too late */
@@ -364,8 +365,10 @@ void tb_stream_advance(struct tb_cursor *cursor, struct stream *stream)
 	struct tb_walk *walk = &stream->walk;
 
 	if (stream->reader) {
-		stream->pending = tb_reader_next(stream->reader, &stream->ticks) ?
-				  PENDING_USER : PENDING_NONE;
+		stream->pending = tb_reader_next(stream->reader, &stream->ticks) &&
+				  !(cursor->chosen &&
+				    tb_reader_since(stream->reader, stream->ticks) >=
+				    cursor->until) ? PENDING_USER : PENDING_NONE;
 		return;
 	}
 	for (;;) {

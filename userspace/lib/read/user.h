@@ -45,9 +45,11 @@ struct tb_piece {
 	uint16_t flags;
 };
 
-/* struct tb_piece_copy - copy of a piece; @where: its place among all bytes that have arrived */
+/* struct tb_piece_copy - copy of a piece; @where: its place among all bytes that have arrived;
+ * @arrived: when it did, ns */
 struct tb_piece_copy {
 	uint64_t where;
+	uint64_t arrived;
 	struct tb_chunk_event event[];
 };
 
@@ -157,6 +159,10 @@ struct tb_lap {
 
 /* The number of chunk @id, which does not wrap around */
 uint64_t tb_lap_unwrap(struct tb_lap *lap, uint32_t id);
+/* Sort pieces of sequences */
+void tb_pieces_sort(struct tb_piece *pieces, size_t count);
+/* Sort patches of sequences; of several of a word keep the last.  Returns how many are left */
+size_t tb_holes_sort(struct tb_hole *holes, size_t count);
 /* True if this is the first piece of another writer with the same id */
 bool tb_lap_is_another(const struct tb_lap *lap, const struct tb_piece *piece, uint32_t tid);
 
@@ -284,6 +290,11 @@ void tb_reader_start(struct tb_reader *reader, const struct tb_trace *trace,
 		     const struct tb_sequence *sequence);
 /* Move to the next record or loss, at time @ticks; false: the end */
 bool tb_reader_next(struct tb_reader *reader, uint64_t *ticks);
+/* When the record, or the loss, began that is now at @ticks */
+static inline uint64_t tb_reader_since(const struct tb_reader *reader, uint64_t ticks)
+{
+	return reader->kind == TB_VIEW_USER_LOST ? reader->since : ticks;
+}
 /* Fill in the view, except ticks, ns, task and comm */
 void tb_reader_view(struct tb_reader *reader, uint64_t ticks,
 		    struct tb_user_room *room, struct tb_view *view);

@@ -251,9 +251,12 @@ static void view_slice(const struct tb_reader *reader,
 	}
 	end = end < time ? UINT64_MAX : to_ticks(reader, piece, end);
 	most = reader->recording->users->end;
+	/* the kernel took the piece after @end if its block is still open */
 	if (!most)
 		most = UINT64_MAX;
-	else if (most < ticks)
+	else if (most < piece->ticks)
+		most = piece->ticks;
+	if (most < ticks)
 		most = ticks;
 	if (end > most || end < ticks) {
 		user->flags |= TB_USER_CLAMPED;

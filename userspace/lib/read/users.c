@@ -174,14 +174,39 @@ static int compare_holes(const void *a, const void *b)
 	return 0;
 }
 
+static bool same_word(const struct tb_hole *a, const struct tb_hole *b)
+{
+	return a->key == b->key && a->chunk == b->chunk && a->offset == b->offset;
+}
+
+void tb_pieces_sort(struct tb_piece *pieces, size_t count)
+{
+	if (count)
+		qsort(pieces, count, sizeof(*pieces), compare_pieces);
+}
+
+static void sort_holes(struct tb_hole *holes, size_t count)
+{
+	if (count)
+		qsort(holes, count, sizeof(*holes), compare_holes);
+}
+
+size_t tb_holes_sort(struct tb_hole *holes, size_t count)
+{
+	size_t i, kept = 0;
+
+	sort_holes(holes, count);
+	for (i = 0; i < count; i++) {
+		kept -= kept && same_word(&holes[kept - 1], &holes[i]);
+		holes[kept++] = holes[i];
+	}
+	return kept;
+}
+
 static void sort_all(struct tb_users *users)
 {
-	if (users->nr_pieces)
-		qsort(users->pieces, users->nr_pieces, sizeof(*users->pieces),
-		      compare_pieces);
-	if (users->nr_holes)
-		qsort(users->holes, users->nr_holes, sizeof(*users->holes),
-		      compare_holes);
+	tb_pieces_sort(users->pieces, users->nr_pieces);
+	sort_holes(users->holes, users->nr_holes);
 }
 
 uint64_t tb_lap_unwrap(struct tb_lap *lap, uint32_t id)
@@ -290,10 +315,7 @@ static void drop_patches(struct tb_users *users)
 			break;
 		if (holes[i].offset % 8)
 			continue;
-		if (kept && holes[kept - 1].key == holes[i].key &&
-		    holes[kept - 1].chunk == holes[i].chunk &&
-		    holes[kept - 1].offset == holes[i].offset)
-			kept--;
+		kept -= kept && same_word(&holes[kept - 1], &holes[i]);
 		holes[kept++] = holes[i];
 	}
 	users->nr_holes = kept;

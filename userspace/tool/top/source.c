@@ -248,9 +248,8 @@ int top_source_open(struct top_source *source)
 static int take_one(struct top_source *source)
 {
 	struct tb_view view;
-	/* of a file that breaks off, top shows what is there, as report does */
-	int result = source->whole ? next_event(source->cursor, &view) :
-		     tb_cursor_next(source->cursor, &view);
+	/* if the recording breaks off, top shows what is there, as report does */
+	int result = next_event(source->cursor, &view);
 
 	if (result <= 0)
 		return result;
