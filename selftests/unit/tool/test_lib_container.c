@@ -32,12 +32,20 @@ static void put(const char *path, const char *text)
 	assert(file && fputs(text, file) >= 0 && !fclose(file));
 }
 
-/* The name of the container; "": it has none */
-static const char *named(const char *id)
+/* The name of the container that the cgroup is of; "": it has none */
+static const char *named_of(const char *path)
 {
 	static char name[CONTAINER_NAME_MAX];
 
-	return container_name(root, id, name) ? name : "";
+	return container_name(root, path, name) ? name : "";
+}
+
+static const char *named(const char *id)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/machine.slice/libpod-%s.scope", id);
+	return named_of(path);
 }
 
 static void of_paths(void)
@@ -101,6 +109,37 @@ static void podman(void)
 	CHECK_TEXT(named(ID_D), "job");
 }
 
+/* A user's containers have names from the user's files, and no others have */
+#define OF_USER(id) "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" id ".scope"
+#define STORAGE "/home/anna/.local/share/containers/storage/overlay-containers/"
+
+static void rootless(void)
+{
+	char name[512], target[512];
+
+	put("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nanna:x:1000:1000::/home/anna:/bin/sh\n");
+	put(STORAGE "containers.json", "[{\"id\":\"" ID_A "\",\"names\":[\"web\"]}]");
+	put("/run/user/1000/containers/overlay-containers/volatile-containers.json",
+	    "[{\"id\":\"" ID_B "\",\"names\":[\"job\"]}]");
+	put("/home/anna/.local/share/docker/containers/" ID_C "/config.v2.json",
+	    "{\"Name\":\"/db\"}");
+	CHECK_TEXT(named_of(OF_USER(ID_A)), "web");
+	CHECK_TEXT(named_of(OF_USER(ID_B)), "job");
+	CHECK_TEXT(named_of(OF_USER(ID_C)), "db");
+	CHECK_TEXT(named(ID_A), "");
+	CHECK_TEXT(named_of("/user.slice/user@1001.service/libpod-" ID_A ".scope"), "");
+	/* the system's files do not name a user's containers, nor does what a user links to */
+	put("/var/lib/containers/storage/overlay-containers/containers.json",
+	    "[{\"id\":\"" ID_D "\",\"names\":[\"system\"]}]");
+	CHECK_TEXT(named_of(OF_USER(ID_D)), "");
+	CHECK_TEXT(named(ID_D), "system");
+	snprintf(name, sizeof(name), "%s" STORAGE "volatile-containers.json", root);
+	snprintf(target, sizeof(target),
+		 "%s/var/lib/containers/storage/overlay-containers/containers.json", root);
+	assert(!symlink(target, name));
+	CHECK_TEXT(named_of(OF_USER(ID_D)), "");
+}
+
 /* A very long file, or a very long name, gives no name */
 static void too_long(void)
 {
@@ -138,6 +177,7 @@ FRESH(of_paths)
 FRESH(kubernetes)
 FRESH(docker)
 FRESH(podman)
+FRESH(rootless)
 FRESH(too_long)
 FRESH(none)
 
@@ -146,6 +186,7 @@ static const struct test tests[] = {
 	{ "Kubernetes", fresh_kubernetes },
 	{ "Docker", fresh_docker },
 	{ "Podman", fresh_podman },
+	{ "containers of a user", fresh_rootless },
 	{ "long files and names", fresh_too_long },
 	{ "no container", fresh_none },
 };

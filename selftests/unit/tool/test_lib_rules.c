@@ -361,6 +361,8 @@ static void modifiers_of_events(void)
 	CHECK_NUMBER(SET("e", "sched:stack"), 0);
 	CHECK_TEXT(told, START "rule sched_switch flags=1\nrule sched_wakeup flags=1\n"
 		   "enable sched\n");
+	CHECK_NUMBER(SET("e", "sched_switch:1/s"), 0);
+	CHECK_TEXT(told, START "rule sched_switch 1/s\nenable sched_switch\n");
 	CHECK_NUMBER(SET("e", "sched:1/1"), 0);
 	CHECK_TEXT(told, START "enable sched\n");
 	CHECK_NUMBER(SET("e", "sched:counters=r1a8+rzz"), 2);
@@ -398,6 +400,8 @@ static void filters(void)
 	CHECK_NUMBER(SET("e", "sched_switch", "f", "prev_prio > 0x80000000"), 0);
 	CHECK_SAID("can never be true of sched:sched_switch");
 	CHECK_NUMBER(SET("e", "sched", "f", "  "), 2);
+	CHECK_NUMBER(SET("e", "sched", "e", "!sched_wakeup", "f", "prev_pid == 1"), 2);
+	CHECK_SAID("the -e before the filter 'prev_pid == 1' chooses no events");
 }
 
 static void system_calls(void)
@@ -430,6 +434,17 @@ static void system_calls(void)
 	CHECK_NUMBER(SET("e", "raw_syscalls,!syscalls:read,write"), 0);
 	CHECK_NUMBER(rule_data[0][0], 0xfc);
 #endif
+	/* without calls that are left, there is no event: a rule without tests is for all calls */
+	CHECK_NUMBER(SET("e", "syscalls:read,!syscalls:sys_exit_*"), 0);
+	CHECK_TEXT(told, START "rule sys_enter tests=1\nenable raw_syscalls:sys_enter\n");
+	CHECK_NUMBER(SET("e", "sched_switch,raw_syscalls,!syscalls:all"), 0);
+	CHECK_TEXT(told, START "enable sched:sched_switch\n");
+	/* an event has one rule, so a filter of one set would be for the other, too */
+	CHECK_NUMBER(SET("e", "syscalls:read", "f", "id == 0", "e", "syscalls:write"), 1);
+	CHECK_SAID("choose all system calls with one -e");
+	CHECK_NUMBER(SET("e", "syscalls:read", "e", "syscalls:write:stack"), 1);
+	CHECK_NUMBER(SET("e", "raw_syscalls", "f", "id > 3", "e", "syscalls:write"), 1);
+	CHECK_TEXT(told, "");
 	CHECK_NUMBER(SET("e", "syscalls:raed"), 2);
 	CHECK_SAID("there is no system call 'raed'; did you mean");
 	/* a name that is no system call is an event's */

@@ -16,10 +16,9 @@
 bool cgroup_here_matches(const char *path, const char *pattern)
 {
 	char name[CONTAINER_NAME_MAX];
-	const char *id = container_id(path);
 
 	return cgroup_path_matches(path, pattern) ||
-	       (id && container_name("", id, name) && !fnmatch(pattern, name, 0));
+	       (container_name("", path, name) && !fnmatch(pattern, name, 0));
 }
 
 /* ---- existing cgroups ---- */

@@ -133,7 +133,7 @@ static int apply_modifier(const struct command *command, struct item *item, char
 		item->flags |= TB_RULE_USER_STACK;
 	} else if (!strncmp(text, "counters=", 9)) {
 		return counters_add(command, item, text + 9);
-	} else if (!strncmp(text, "1/", 2)) {
+	} else if (!strncmp(text, "1/", 2) && strcmp(text, "1/s")) {
 		if (parse_u32(text + 2, 1, UINT32_MAX, &item->sample))
 			return misused(command, "'%s' is not a share of the events: for one event in ten write 1/10",
 				       text);
@@ -346,6 +346,7 @@ static int add_filter(const struct command *command, struct choice *choice,
 		      const char *filter)
 {
 	int status = EXIT_FINE;
+	bool some = false;
 	size_t i;
 
 	if (!filter[strspn(filter, " \t\n")])
@@ -353,16 +354,20 @@ static int add_filter(const struct command *command, struct choice *choice,
 	if (!choice->options)
 		return filter_add(command, choice->filters,
 				  &choice->nr_filters, filter);
-	for (i = 0; i < choice->count && !status; i++)
+	for (i = 0; i < choice->count && !status; i++) {
 		if (choice->items[i].option != choice->options)
 			continue;
-		else if (choice->items[i].users)
+		if (choice->items[i].users)
 			return misused(command, "a filter is for events of the kernel, not for events of programs (user:%s)",
 				       choice->items[i].pattern);
-		else if (!choice->items[i].exclude)
-			status = filter_add(command, choice->items[i].filters,
-					    &choice->items[i].nr_filters,
-					    filter);
+		if (choice->items[i].exclude)
+			continue;
+		some = true;
+		status = filter_add(command, choice->items[i].filters,
+				    &choice->items[i].nr_filters, filter);
+	}
+	if (!some)
+		return misused(command, "the -e before the filter '%s' chooses no events", filter);
 	return status;
 }
 

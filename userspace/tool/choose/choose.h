@@ -153,6 +153,10 @@ void choice_free(struct choice *choice);
 /* Enable exactly the chosen events, with their rules; the provider must not be recording.  After a
  * failure no event is enabled, or nothing has changed.  Complains, EXIT_* */
 int choice_set(struct tb_device *device, const struct choice *choice);
+/* Find mistakes that choice_set() would find, and change nothing.  Complains, EXIT_* */
+int choice_check(struct tb_device *device, const struct choice *choice);
+/* Disable all events, and let no program write */
+void choice_clear(struct tb_device *device);
 /* Enable the chosen events, too, and replace their rules */
 int choice_enable(struct tb_device *device, const struct choice *choice);
 int choice_disable(struct tb_device *device, const struct choice *choice);

@@ -12,13 +12,13 @@
 #define CONTAINER_NAME_MAX 512
 
 /**
- * container_name - find the name of the container with this ID on this machine
+ * container_name - find the name of the container that the cgroup is of, on this machine
  * @root: "": this machine's files; a folder: a copy of them
- * @id: its CONTAINER_ID_DIGITS digits; what follows is not read
+ * @path: of the cgroup
  * @name: out: "namespace/pod/container" of Kubernetes, else "container"
  *
- * Return: false: no file names it, or the caller may not read that file.
+ * Return: false: it is of no container, no file names it, or the caller may not read that file.
  */
-bool container_name(const char *root, const char *id, char name[CONTAINER_NAME_MAX]);
+bool container_name(const char *root, const char *path, char name[CONTAINER_NAME_MAX]);
 
 #endif /* TRACEBUF_CONTAINER_H */

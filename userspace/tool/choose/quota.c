@@ -20,13 +20,15 @@
 static uint64_t parse_rate(const char *text)
 {
 	static const char units[] = "KMG";
+	size_t digits = strspn(text, "0123456789.");
 	const char *unit;
 	double size;
 	char *end;
 
-	if (!strspn(text, "0123456789."))
-		return 0;
 	size = strtod(text, &end);
+	/* not "0x10", "1e3" */
+	if (!digits || end != text + digits)
+		return 0;
 	if (*end) {
 		unit = strchr(units, *end);
 		if (!unit || end[1])

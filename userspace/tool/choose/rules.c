@@ -307,6 +307,26 @@ static int choice_prepare(struct tb_device *device, const struct choice *choice,
 	return status;
 }
 
+int choice_check(struct tb_device *device, const struct choice *choice)
+{
+	struct targets targets;
+	struct compiled_rules compiled;
+	int status = choice_prepare(device, choice, &targets, &compiled);
+
+	compiled_rules_free(&compiled);
+	targets_free(&targets);
+	return status;
+}
+
+void choice_clear(struct tb_device *device)
+{
+	tb_device_select(device, TB_SELECT_DISABLE, TB_FORM_DEFAULT, "all");
+	tb_device_no_rules(device);
+	/* ignore errors: a module without categories has chosen none */
+	tb_device_category(device, TB_CATEGORY_CLEAR, NULL);
+	quota_close(device);
+}
+
 int choice_set(struct tb_device *device, const struct choice *choice)
 {
 	struct targets targets;
@@ -327,13 +347,8 @@ int choice_set(struct tb_device *device, const struct choice *choice)
 			status = choice_categories(device, choice, true);
 		if (!status)
 			status = choice_quota(device, choice, true);
-		if (status) {
-			tb_device_select(device, TB_SELECT_DISABLE,
-					 TB_FORM_DEFAULT, "all");
-			tb_device_no_rules(device);
-			tb_device_category(device, TB_CATEGORY_CLEAR, NULL);
-			quota_close(device);
-		}
+		if (status)
+			choice_clear(device);
 	}
 	compiled_rules_free(&compiled);
 	targets_free(&targets);
@@ -348,11 +363,11 @@ int choice_enable(struct tb_device *device, const struct choice *choice)
 	bool unfinished = !status;
 	size_t i;
 
+	if (!status)
+		status = set_rules(device, &targets, &compiled);
 	for (i = 0; i < targets.count && !status; i++)
 		if (targets.list[i].item && !wants_rule(choice, &targets.list[i]))
 			clear_rule(device, &targets.list[i]);
-	if (!status)
-		status = set_rules(device, &targets, &compiled);
 	if (!status)
 		status = select_targets(device, choice, &targets,
 					TB_SELECT_ENABLE);

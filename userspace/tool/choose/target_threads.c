@@ -63,6 +63,8 @@ static int parse_option(const struct command *command, int option, const char *v
 		target->threads = true;
 		return add_pids(command, target, value, "thread");
 	case OPTION_CGROUP:
+		if (target->cgroup)
+			return misused(command, "only one --cgroup: '*' in it chooses several");
 		target->cgroup = value;
 		target->flags |= TB_PIDS_PROCESS | TB_PIDS_CHILDREN;
 		return EXIT_FINE;

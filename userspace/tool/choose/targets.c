@@ -72,11 +72,22 @@ static bool item_matches(const struct item *item,
 	return pattern_match(item->pattern, info->system, info->name);
 }
 
-/* Apply a matching part: it replaces earlier parts, but sets of system calls add up */
+/* Does the part record only some of its events, or anything with them? */
+static bool is_special(const struct item *item)
+{
+	return item->nr_filters || item->flags || item->sample || item->rate ||
+	       item->nr_counters;
+}
+
+/* Apply a matching part: it replaces earlier parts, but sets of system calls add up.  0; -ENOMEM;
+ * -EINVAL: the event has one rule for all system calls, and the parts need several */
 static int target_choose(struct target *target, const struct item *item)
 {
 	bool some = target->item && target->calls;
 
+	if (item->calls && !item->exclude && target->item && target->item->option != item->option &&
+	    (is_special(target->item) || is_special(item)))
+		return -EINVAL;
 	if (!item->calls) {
 		free(target->calls);
 		target->calls = NULL;
@@ -122,10 +133,26 @@ static int no_match(struct tb_device *device, const struct targets *targets,
 	return EXIT_WRONG;
 }
 
+/* Drop targets that no system call is left of: a rule without tests would record all calls */
+static void drop_empty_sets(struct targets *targets)
+{
+	const unsigned char *bits;
+	struct target *target;
+	size_t i;
+
+	for (i = 0; i < targets->count; i++) {
+		target = &targets->list[i];
+		bits = call_bits(target->calls, &target->info);
+		if (bits && !syscall_set_size(bits))
+			target->item = NULL;
+	}
+}
+
 int targets_choose(struct tb_device *device, struct targets *targets,
 		   const struct choice *choice)
 {
 	const struct item *item;
+	int result;
 	bool some;
 	size_t i, j;
 
@@ -138,11 +165,15 @@ int targets_choose(struct tb_device *device, struct targets *targets,
 			if (!item_matches(item, &targets->list[j].info))
 				continue;
 			some = true;
-			if (target_choose(&targets->list[j], item))
+			result = target_choose(&targets->list[j], item);
+			if (result == -EINVAL)
+				return complain("choose all system calls with one -e if some have a filter or a ':'");
+			if (result)
 				return complain("out of memory");
 		}
 		if (!some)
 			return no_match(device, targets, item);
 	}
+	drop_empty_sets(targets);
 	return EXIT_FINE;
 }

@@ -91,7 +91,7 @@ const struct command cmd_enable = {
 	.run   = enable_run,
 	.brief = "enable events, also while a recording runs",
 	.help  =
-	"usage: tracebuf enable [-p NAME] [-F|-W] [-e] EVENTS... [-f FILTER]\n"
+	"usage: tracebuf enable [-p NAME] [-W] [-e] EVENTS... [-f FILTER]\n"
 	"\n"
 	"Enables these events in addition to those that are enabled. For an event that is\n"
 	"enabled already, its filter and all that is recorded with it are replaced.\n"
@@ -171,6 +171,9 @@ static int start_device(struct tb_device *device, struct record *record)
 	result = tb_device_query(device, &query);
 	if (result < 0 || query.state == TB_STATE_RUNNING)
 		return start_failed(device, result < 0 ? result : -EBUSY);
+	/* buffers that are configured anew lose the events in them, so find mistakes before */
+	if (setup->given && choice->count && choice_check(device, choice))
+		return EXIT_WRONG;
 	if (setup->given) {
 		setup_size(device, setup, (struct sizes_for){ .live = true });
 		if (setup_apply(device, setup))
@@ -178,8 +181,11 @@ static int start_device(struct tb_device *device, struct record *record)
 	}
 	if (choice->count ? choice_set(device, choice) : choice_quota(device, choice, false))
 		return EXIT_WRONG;
-	if ((choice->count || target->given) && target_threads_apply(device, target, 0))
+	if ((choice->count || target->given) && target_threads_apply(device, target, 0)) {
+		if (choice->count)
+			choice_clear(device);
 		return EXIT_WRONG;
+	}
 	result = tb_device_start(device, record->start_flags);
 	if (result < 0)
 		return start_failed(device, result);
@@ -324,9 +330,12 @@ static int enable_with(int argc, char **argv, struct choice *choice)
 	const char *provider = NULL;
 	struct tb_device *device;
 	int option, status;
+	bool word = false;
 
 	while ((option = next_option(&cmd_enable, "-", argc, argv)) >= 0) {
-		/* words without an option (1) are events, too */
+		/* words without an option (1) are events, too; one after another they are a list */
+		choice->options -= word && option == 1;
+		word = option == 1;
 		status = choice_option(&cmd_enable, option == 1 ? 'e' : option,
 				       optarg, choice);
 		if (status < 0)
@@ -355,6 +364,17 @@ static int enable_run(int argc, char **argv)
 }
 
 /* Has the choice names of events only, without filters, sampling, stacks ...? */
+/* Does @choice leave out categories of programs? */
+static bool leaves_out_users(const struct choice *choice)
+{
+	size_t i;
+
+	for (i = 0; i < choice->count; i++)
+		if (choice->items[i].users && choice->items[i].exclude)
+			return true;
+	return false;
+}
+
 static bool has_only_names(const struct choice *choice)
 {
 	const struct item *item;
@@ -390,6 +410,8 @@ static int disable_with(int argc, char **argv, struct choice *choice)
 		return misused(&cmd_disable, "name the events to disable");
 	if (!has_only_names(choice))
 		return misused(&cmd_disable, "give only the names of events; 'tracebuf enable' changes what is recorded with an event");
+	if (leaves_out_users(choice))
+		return misused(&cmd_disable, "name the categories to disable, without '!'");
 	device = open_device(provider, 0);
 	status = device ? choice_disable(device, choice) : EXIT_WRONG;
 	tb_device_close(device);

@@ -98,9 +98,17 @@ static int record_set_up(struct record *record)
 {
 	struct tb_device *device = record->device;
 	const struct tb_query *query = &record->query;
+	bool keeps = record->provider && record->defaults && query->nr_enabled &&
+		     !record->choice.nr_filters;
 
 	if (query->state == TB_STATE_RUNNING)
 		return recording_already(device);
+	if (keeps && record->choice.form == TB_FORM_WIDE)
+		return complain("'%s' keeps its events and their forms: --wide needs -e",
+				record->provider);
+	/* buffers that are configured anew lose the events in them, so find mistakes before */
+	if (!keeps && choice_check(device, &record->choice))
+		return EXIT_WRONG;
 	/* a named provider that has buffers keeps its configuration, unless options change it */
 	if (!record->provider || record->setup.given || !query->map_bytes) {
 		setup_size(device, &record->setup, (struct sizes_for){
@@ -114,8 +122,7 @@ static int record_set_up(struct record *record)
 	if (tb_device_query(device, &record->query) < 0)
 		return complain("cannot read the state");
 	record->choice.reads = !query->map_bytes || query->mode == TB_MODE_STREAMING;
-	if (record->provider && record->defaults && query->nr_enabled &&
-	    !record->choice.nr_filters)
+	if (keeps)
 		return record->choice.quota_given || record->choice.open ?
 		       choice_quota(device, &record->choice, false) : EXIT_FINE;
 	record->chosen = true;
@@ -263,8 +270,11 @@ static int record_prepare(struct record *record)
 	if (result)
 		return result;
 	if ((record->chosen || record->target.given) &&
-	    target_threads_apply(device, &record->target, (uint32_t)record->workload.pid))
+	    target_threads_apply(device, &record->target, (uint32_t)record->workload.pid)) {
+		if (record->chosen)
+			choice_clear(device);
 		return EXIT_WRONG;
+	}
 	result = tb_device_start(device, record->start_flags |
 				 TB_START_STOP_ON_CLOSE);
 	if (result < 0)

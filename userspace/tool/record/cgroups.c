@@ -119,23 +119,22 @@ static void take_quota(struct group *group)
 	group->quota = strdup(text);
 }
 
-/* The ID of a container without a name that may still be found; NULL: there is none */
-static const char *nameless_id(const struct group *group)
+/* The cgroup is of a container without a name that may still be found */
+static bool is_nameless(const struct group *group)
 {
-	return group->path && !group->container && group->tries < TRIES ?
-	       container_id(group->path) : NULL;
+	return group->path && !group->container && group->tries < TRIES &&
+	       container_id(group->path);
 }
 
 /* The files with its name may be written only some time after the cgroup was made */
 static void take_container(struct group *group)
 {
-	const char *id = nameless_id(group);
 	char name[CONTAINER_NAME_MAX];
 
-	if (!id)
+	if (!is_nameless(group))
 		return;
 	group->tries++;
-	if (container_name("", id, name))
+	if (container_name("", group->path, name))
 		group->container = strdup(name);
 }
 
@@ -160,7 +159,7 @@ static void find_container(const void *node, VISIT when, void *cgroups)
 	if (when != preorder && when != leaf)
 		return;
 	take_container(group);
-	((struct cgroups *)cgroups)->missing |= !group->path || nameless_id(group);
+	((struct cgroups *)cgroups)->missing |= !group->path || is_nameless(group);
 }
 
 /* Look up the paths of groups and the names of containers that are not known yet */
@@ -198,7 +197,7 @@ static void take_thread(struct cgroups *cgroups, const struct tb_thread *thread)
 	if (!group)
 		return;
 	group->wanted = true;
-	cgroups->missing |= !group->path || nameless_id(group);
+	cgroups->missing |= !group->path || is_nameless(group);
 }
 
 void cgroups_block(struct cgroups **cgroups, const struct tb_block *block)

@@ -22,7 +22,8 @@ static int compile(struct event_filter *filter, const struct tb_format *format,
 		   struct tb_filter_code **slot, int *misfit)
 {
 	struct tb_filter_code *code = malloc(sizeof(*code));
-	int result = code ? tb_filter_compile(filter->text, format, code, &filter->error) : -ENOMEM;
+	struct tb_error error;
+	int result = code ? tb_filter_compile(filter->text, format, code, &error) : -ENOMEM;
 
 	if (!result) {
 		*slot = code;
@@ -33,8 +34,10 @@ static int compile(struct event_filter *filter, const struct tb_format *format,
 	if (result == -ENOMEM)
 		return result;
 	/* -EINVAL: the expression is wrong, or a field is of another type here */
-	if (*misfit != -EINVAL)
+	if (*misfit != -EINVAL) {
 		*misfit = result;
+		filter->error = error;
+	}
 	return 0;
 }
 

@@ -281,7 +281,7 @@ static int find_time_of_day(const struct moment *moment, struct tb_trace *trace,
 {
 	uint64_t first = 0, last = 0, from, to, ns;
 	int result = moment_span(trace, &first, &last);
-	char begin[96], end[96];
+	char begin[96], end[96], fraction[16];
 
 	if (result < 0)
 		return result;
@@ -293,11 +293,13 @@ static int find_time_of_day(const struct moment *moment, struct tb_trace *trace,
 	to = tb_trace_ns(trace, last, TB_TIME_REALTIME);
 	ns = find_on_clock(moment, from, to);
 	if (ns == UINT64_MAX) {
-		snprintf(lack, size, "%02u:%02u:%02u is not in the recording%s, "
+		snprintf(fraction, sizeof(fraction), ".%09llu", moment->ns % NS_PER_S);
+		snprintf(lack, size, "%02u:%02u:%02u%s is not in the recording%s, "
 			 "which is from %s to %s (local time)",
 			 (unsigned int)(moment->ns / NS_PER_S / 3600),
 			 (unsigned int)(moment->ns / NS_PER_S / 60 % 60),
-			 (unsigned int)(moment->ns / NS_PER_S % 60), after ? " after --from" : "",
+			 (unsigned int)(moment->ns / NS_PER_S % 60),
+			 moment->ns % NS_PER_S ? fraction : "", after ? " after --from" : "",
 			 format_local(tb_trace_ns(trace, first, TB_TIME_REALTIME), begin,
 				      sizeof(begin)),
 			 format_local(to, end, sizeof(end)));

@@ -48,17 +48,16 @@ static int take_path(uint32_t cgroup, const char *path, const char *folder, void
 {
 	struct group *group = map_get(context, cgroup);
 	char name[CONTAINER_NAME_MAX];
-	const char *id;
 
 	(void)folder;
 	if (!group || group->known)
 		return 0;
-	id = container_id(path);
-	group->known = !id || container_name("", id, name);
-	if (id && group->known)
+	group->known = container_name("", path, name);
+	if (group->known)
 		snprintf(group->name, sizeof(group->name), "%.*s", CGROUP_NAME_MAX - 1, name);
 	else
 		cgroup_name(path, group->name);
+	group->known |= !container_id(path);
 	return 0;
 }
 
