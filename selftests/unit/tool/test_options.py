@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A command takes the options of its help, and a letter means the same in all commands. If this
-fails, a command refuses an option that its help shows, or does something else than in another
-command.
+"""A command takes the options of its help, and a letter means the same in all commands. The
+recorder has the commands of its package. If this fails, a command refuses an option that its help
+shows, does something else than in another command, or is in no package.
 
 The tool and scripts/lib/tool_help.py read the help each by themselves.
 
@@ -10,6 +10,7 @@ The tool and scripts/lib/tool_help.py read the help each by themselves.
 """
 import collections
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,28 @@ def is_one_meaning(letter, names):
     return len(names) == 1 or set(names) <= NAMES.get(letter, set())
 
 
+def packaged(package):
+    """The commands whose manual pages a package has."""
+    with open(os.path.join(TREE, "debian", package + ".install"), encoding="utf-8") as file:
+        return set(re.findall(r"man1/tracebuf-(\w+)\.1", file.read()))
+
+
+def recorder_is_wrong():
+    """What is wrong with the recorder's commands; "": nothing."""
+    recorder = os.path.join(os.path.dirname(TOOL), "tracebuf-recorder")
+    whole = {name for name, _ in tool_help.commands(TOOL)}
+    some = {name for name, _ in tool_help.commands(recorder)}
+    if packaged("tracebuf") != some:
+        return f"tracebuf.install and the recorder differ: {packaged('tracebuf') ^ some}"
+    other = packaged("tracebuf-tools") ^ (whole - some)
+    if other:
+        return f"tracebuf-tools.install lacks or adds: {other}"
+    said = subprocess.run([recorder, "report"], stderr=subprocess.PIPE, text=True, check=False)
+    if said.returncode != 2 or "the package tracebuf-tools has" not in said.stderr:
+        return f"tracebuf report: exit status {said.returncode}: {said.stderr}"
+    return ""
+
+
 def main():
     print("TAP version 14")
     if not shutil.which(CC[0]):
@@ -100,7 +123,13 @@ def main():
     print(f"{'ok' if fine else 'not ok'} {len(commands) + 1} - "
           "a letter means the same in all commands")
     failed |= not fine
-    print(f"1..{len(commands) + 1}")
+    wrong = recorder_is_wrong()
+    if wrong:
+        print("#", wrong)
+    print(f"{'not ok' if wrong else 'ok'} {len(commands) + 2} - "
+          "the recorder has the commands of its package")
+    failed |= bool(wrong)
+    print(f"1..{len(commands) + 2}")
     return failed
 
 
