@@ -163,11 +163,10 @@ leave:
 
 /**
  * tb_event_attach() - attach the probe of an event
- * @p: probe of an event and a provider; may be attached already
+ * @p: probe of an event and a provider
  * @compact: record the compact form, if the event has one
  *
- * If the probe is attached in the other form, the function changes the form: the probe may miss an
- * event that occurs meanwhile, but does not record it twice.
+ * An attached probe keeps its form: it would miss events while it is attached in the other form.
  *
  * Context: process, under the lock of the provider.
  * Return: 0; -ENOENT the event is absent; other errors of tracepoint_probe_register().  After an
@@ -190,11 +189,9 @@ int tb_event_attach(struct tb_probe *p, bool compact)
 		ret = -ENOENT;
 		goto leave;
 	}
-	probe = source ? source : compact ? e->compact->probe : def->probe;
-	if (p->attached == probe)
+	if (p->attached)
 		goto leave;
-
-	tb_event_detach(p);
+	probe = source ? source : compact ? e->compact->probe : def->probe;
 	p->wide = def->probe;
 	p->owner = def->unit->owner;
 	ret = source ? tb_source_attach(source, p) : tracepoint_probe_register(tp, probe, p);

@@ -209,10 +209,13 @@ static notrace void tb_thread_queue_change(struct tb_provider *provider, struct 
 		tb_thread_queue(provider, p, p->pid, comm, flags);
 }
 
-static notrace void tb_threads_fork(void *data, struct task_struct *parent,
-				    struct task_struct *child)
+/* Unlike sched_process_fork, this tracepoint fires for threads of io_uring and vhost, too. */
+static notrace void tb_threads_newtask(void *data, struct task_struct *child,
+				       TB_CLONE_FLAGS clone_flags)
 {
-	tb_thread_queue(data, child, child->pid, child->comm, TB_THREAD_FORK);
+	/* the idle thread of a CPU that comes online has the record of all idle threads */
+	if (child->pid)
+		tb_thread_queue(data, child, child->pid, child->comm, TB_THREAD_FORK);
 }
 
 static notrace void tb_threads_exec(void *data, struct task_struct *p, pid_t old_pid,
@@ -275,7 +278,7 @@ static struct tb_threads_probe {
 #ifdef CONFIG_CGROUPS
 	{ "cgroup_attach_task", tb_threads_cgroup },
 #endif
-	{ "sched_process_fork", tb_threads_fork },
+	{ "task_newtask", tb_threads_newtask },
 	{ "sched_process_exec", tb_threads_exec },
 	{ "task_rename", tb_threads_rename },
 	{ "sched_process_exit", tb_threads_exit },
@@ -287,7 +290,7 @@ static void __maybe_unused tb_threads_check_probe(void)
 #ifdef CONFIG_CGROUPS
 	check_trace_callback_type_cgroup_attach_task(tb_threads_cgroup);
 #endif
-	check_trace_callback_type_sched_process_fork(tb_threads_fork);
+	check_trace_callback_type_task_newtask(tb_threads_newtask);
 	check_trace_callback_type_sched_process_exec(tb_threads_exec);
 	check_trace_callback_type_task_rename(tb_threads_rename);
 	check_trace_callback_type_sched_process_exit(tb_threads_exit);

@@ -199,7 +199,7 @@ static int tb_select_attach_one(struct tb_provider *p, struct tb_probe *probe)
 	/* tracebuf_handle() allocates the counts for handlers that it attaches later */
 	if (!err && tb_event_has_handlers(probe->event))
 		err = tb_rule_count(probe);
-	/* an attached probe only changes its form, and goes on recording meanwhile */
+	/* an attached probe goes on recording */
 	if (!probe->attached)
 		tb_select_record_from_next(p, probe);
 	tb_rule_route(probe);
@@ -356,15 +356,21 @@ void tb_select_refresh(void)
 #define TB_WAS_COMPACT	2
 #define TB_TOUCHED	4
 
-static void tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
+/* Return 0, or -EBUSY: an event that is recorded keeps its form, see tb_event_attach(). */
+static int tb_select_touch(struct tb_probe *probe, u32 op, u32 form)
 {
+	bool compact = probe->event->simple ||
+		       (form == TB_FORM_COMPACT && probe->event->compact);
+
 	lockdep_assert_held(&probe->provider->lock);
+	if (form && probe->attached && compact != probe->compact)
+		return -EBUSY;
 	probe->before = TB_TOUCHED | (probe->enabled ? TB_WAS_ENABLED : 0) |
 			(probe->compact ? TB_WAS_COMPACT : 0);
 	probe->enabled = op == TB_SELECT_ENABLE;
 	if (form)
-		probe->compact = probe->event->simple ||
-			      (form == TB_FORM_COMPACT && probe->event->compact);
+		probe->compact = compact;
+	return 0;
 }
 
 /* Attach or end a probe, as it is enabled or disabled, as of the next moment. */
@@ -393,6 +399,7 @@ static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u
 			   u32 *count)
 {
 	unsigned int i, n = tb_events_count();
+	int err;
 
 	lockdep_assert_held(&p->lock);
 	*count = 0;
@@ -410,7 +417,9 @@ static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u
 		probe = tb_select_probe(p, e);
 		if (IS_ERR(probe))
 			return PTR_ERR(probe);
-		tb_select_touch(probe, op, form);
+		err = tb_select_touch(probe, op, form);
+		if (err)
+			return err;
 	}
 	return *count ? 0 : -ENOENT;
 }
@@ -424,7 +433,8 @@ static int tb_select_match(struct tb_provider *p, const char *pattern, u32 op, u
  * @matched: out: number of events that @pattern matches; may be NULL
  *
  * Context: process.
- * Return: 0; -EINVAL; -ENOENT no event matches; -ENOSPC; -ENOMEM.  Errors change nothing.
+ * Return: 0; -EINVAL; -ENOENT no event matches; -EBUSY an event is recorded in the other form;
+ * -ENOSPC; -ENOMEM.  Errors change nothing.
  */
 int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 form, u32 *matched)
 {
@@ -450,13 +460,8 @@ int tb_provider_select(struct tb_provider *p, const char *pattern, u32 op, u32 f
 		probe->before = 0;
 		enabled += probe->enabled;
 	}
-	if (err && p->state == TB_STATE_RUNNING) {
+	if (err && p->state == TB_STATE_RUNNING)
 		tb_select_publish(p, false);
-		/* the rings may have events in a form that was undone, with a new description */
-		mutex_lock(&p->read_lock);
-		tb_durable_seal(&p->durable);
-		mutex_unlock(&p->read_lock);
-	}
 	p->nr_enabled = enabled;
 	mutex_unlock(&p->lock);
 	wake_up_all(&p->wait);

@@ -938,7 +938,8 @@ enum tb_form {
  *	"all"; '*' and '?' match as in a shell
  * @length: bytes of the pattern, at most 255
  * @matched: out: number of events that it matched
- * Errors: ENOENT nothing matches, EINVAL, ENOSPC durable buffer full.
+ * Errors: ENOENT nothing matches, EINVAL, EBUSY an event is recorded in the other form, which it
+ * keeps until it is disabled or the recording stops, ENOSPC durable buffer full.
  */
 struct tb_select {
 	__u32 op;

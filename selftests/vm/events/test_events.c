@@ -3,6 +3,7 @@
  * Known workloads give the right events, in number and in contents, in wide and compact form. If a
  * test fails, a trace shows events that did not happen, or lacks events that did.
  */
+#include <linux/io_uring.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -406,6 +407,46 @@ TEST_DEV(events, threads_are_followed)
 	EXPECT_EQ(1, l.fork);
 	EXPECT_EQ(1, l.name);
 	EXPECT_EQ(1, l.exit);
+	EXPECT_EQ(0, l.wrong);
+}
+
+/* The thread that io_uring makes to poll for requests: it is no child of fork() or clone(). */
+static void see_worker(void *ctx, const struct stream_event *e)
+{
+	struct life *l = ctx;
+	struct tb_thread t;
+
+	if (e->id != TB_EV_THREAD)
+		return;
+	memcpy(&t, e->payload, sizeof(t));
+	if (t.tgid != (uint32_t)getpid())
+		return;
+	if (t.flags == TB_THREAD_FORK) {
+		l->fork++;
+		l->tid = t.tid;
+	} else if (t.flags == TB_THREAD_NAME) {
+		l->wrong += !l->fork || t.tid != l->tid || strncmp(t.comm, "iou-sqp", 7);
+		l->name++;
+	}
+}
+
+TEST_DEV(events, threads_of_the_kernel_for_a_program)
+{
+	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL };
+	struct life l = { .s = &self->s };
+	int ring;
+
+	self->s.event = see_worker;
+	self->s.ctx = &l;
+	ASSERT_EQ(0, prepare(self->fd));
+	ASSERT_EQ(0, tb_start(self->fd, TB_START_NO_STATE));
+	ring = syscall(__NR_io_uring_setup, 4, &params);
+	if (ring < 0)
+		SKIP(return, "io_uring_setup: %s", strerror(errno));
+	close(ring);
+	finish(_metadata, self->fd, &self->s);
+	EXPECT_EQ(1, l.fork);
+	EXPECT_EQ(1, l.name);
 	EXPECT_EQ(0, l.wrong);
 }
 

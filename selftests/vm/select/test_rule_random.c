@@ -302,7 +302,8 @@ static int change(int fd, uint32_t nr_events, struct event *e, struct program *p
 	case 0:
 	case 1:
 		ret = tb_select(fd, TB_SELECT_ENABLE, pattern(), TB_FORM_DEFAULT + rnd(3));
-		return ret < 0 ? ret : 0;
+		/* an event that is recorded keeps its form */
+		return ret < 0 && ret != -EBUSY ? ret : 0;
 	case 2:
 		ret = tb_select(fd, TB_SELECT_DISABLE, pattern(), 0);
 		return ret < 0 ? ret : 0;

@@ -102,6 +102,9 @@ int pattern_select(struct tb_device *device, const char *pattern,
 	case EPERM:
 	case EACCES:
 		return complain("selecting kernel events needs root or the capability CAP_PERFMON (or CAP_SYS_ADMIN)");
+	case EBUSY:
+		return complain("events of '%s' are recorded in the other form: disable them first",
+				pattern);
 	case ENOSPC:
 		return complain("the durable buffer has no room for the description of '%s': make it larger (--durable)",
 				pattern);
