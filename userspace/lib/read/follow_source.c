@@ -49,6 +49,15 @@ static bool rings_are_drained(const struct tb_follow *follow)
 	return true;
 }
 
+/* Time from one flush to the next.  At the limit of memory flush sooner, but not all the time while
+ * pieces of programs wait for a missing one: each flush interrupts CPUs */
+static uint64_t until_flush(const struct tb_follow *follow)
+{
+	if (follow->held >= follow->room)
+		return 0;
+	return tb_follow_is_full(follow) ? follow->hold / TB_FOLLOW_STEPS : follow->hold;
+}
+
 static int from_device(struct tb_follow *follow)
 {
 	struct tb_ref refs[BATCH];
@@ -84,8 +93,7 @@ static int from_device(struct tb_follow *follow)
 			end_trace(follow);
 		return 1;
 	}
-	if (!follow->finish && !tb_follow_is_full(follow) &&
-	    tb_follow_now() - follow->flushed < follow->hold)
+	if (!follow->finish && tb_follow_now() - follow->flushed < until_flush(follow))
 		return 0;
 	follow->asked = follow->newest;
 	follow->flushed = tb_follow_now();

@@ -341,6 +341,11 @@ static int release_writer(struct tb_follow *follow, struct tb_users *users, size
 	}
 	writer->nr -= n;
 	memmove(writer->pieces, writer->pieces + n, writer->nr * sizeof(*writer->pieces));
+	if (!writer->nr) {
+		free(writer->pieces);
+		writer->pieces = NULL;
+		writer->room = 0;
+	}
 	return result ? result : n > 0;
 }
 
