@@ -3,6 +3,7 @@
  * Known workloads give the right events, in number and in contents, in wide and compact form. If a
  * test fails, a trace shows events that did not happen, or lacks events that did.
  */
+#include <dirent.h>
 #include <linux/io_uring.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -430,6 +431,28 @@ static void see_worker(void *ctx, const struct stream_event *e)
 	}
 }
 
+/* Does a thread of this process have a name that begins so? */
+static bool has_thread(const char *name)
+{
+	DIR *threads = opendir("/proc/self/task");
+	char path[300], comm[32];
+	struct dirent *thread;
+	bool found = false;
+	FILE *file;
+
+	while (threads && !found && (thread = readdir(threads))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", thread->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		found = fgets(comm, sizeof(comm), file) && !strncmp(comm, name, strlen(name));
+		fclose(file);
+	}
+	if (threads)
+		closedir(threads);
+	return found;
+}
+
 TEST_DEV(events, threads_of_the_kernel_for_a_program)
 {
 	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL };
@@ -443,6 +466,8 @@ TEST_DEV(events, threads_of_the_kernel_for_a_program)
 	ring = syscall(__NR_io_uring_setup, 4, &params);
 	if (ring < 0)
 		SKIP(return, "io_uring_setup: %s", strerror(errno));
+	for (WAIT(has_thread("iou-sqp")))
+		;
 	close(ring);
 	finish(_metadata, self->fd, &self->s);
 	EXPECT_EQ(1, l.fork);

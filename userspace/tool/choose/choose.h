@@ -104,6 +104,7 @@ struct item {
  * @open: programs may write, up to the default quota
  * @reads: the recorder reads all the time, so programs may write more
  * @quota_given: @quota is what programs may write
+ * @checked: choice_check() has given all warnings
  */
 struct choice {
 	struct item *items;
@@ -115,6 +116,7 @@ struct choice {
 	bool     open;
 	bool     reads;
 	bool     quota_given;
+	bool     checked;
 	struct tb_quota quota;
 };
 
@@ -154,7 +156,7 @@ void choice_free(struct choice *choice);
  * failure no event is enabled, or nothing has changed.  Complains, EXIT_* */
 int choice_set(struct tb_device *device, const struct choice *choice);
 /* Find mistakes that choice_set() would find, and change nothing.  Complains, EXIT_* */
-int choice_check(struct tb_device *device, const struct choice *choice);
+int choice_check(struct tb_device *device, struct choice *choice);
 /* Disable all events, and let no program write */
 void choice_clear(struct tb_device *device);
 /* Enable the chosen events, too, and replace their rules */

@@ -90,7 +90,7 @@ static int make_tests(const struct choice *choice, const struct target *target,
 	status = compile_filters(format, filters, count, code);
 	if (status)
 		return status;
-	if (count && code->verdict == TB_FILTER_NEVER)
+	if (count && code->verdict == TB_FILTER_NEVER && !choice->checked)
 		note("warning: the filter can never be true of %s:%s: no such event will be recorded",
 		     format->system, format->name);
 	used = bits ? syscall_set_size(bits) : 0;
@@ -307,12 +307,13 @@ static int choice_prepare(struct tb_device *device, const struct choice *choice,
 	return status;
 }
 
-int choice_check(struct tb_device *device, const struct choice *choice)
+int choice_check(struct tb_device *device, struct choice *choice)
 {
 	struct targets targets;
 	struct compiled_rules compiled;
 	int status = choice_prepare(device, choice, &targets, &compiled);
 
+	choice->checked = true;
 	compiled_rules_free(&compiled);
 	targets_free(&targets);
 	return status;

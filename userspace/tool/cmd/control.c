@@ -162,7 +162,7 @@ static void show_start(struct tb_device *device, const struct choice *choice,
 
 static int start_device(struct tb_device *device, struct record *record)
 {
-	const struct choice *choice = &record->choice;
+	struct choice *choice = &record->choice;
 	struct setup *setup = &record->setup;
 	struct target_threads *target = &record->target;
 	struct tb_query query;
