@@ -449,12 +449,17 @@ class Jobs:
             else:
                 later = self.is_full(test, BOOT_SECONDS + self.seconds(kernel, test))
             kinds.setdefault((later, suffix), []).append(test)
+        # with few tests, no guest runs alone at the end
+        most = GUEST_SECONDS
+        if self.only is not None:
+            total = sum(self.seconds(kernel, test) for tests in kinds.values() for test in tests)
+            most = min(most, max(total / self.cores, GUEST_SECONDS / 4))
         groups = []
         for (later, _), tests in sorted(kinds.items()):
             at, length = [], 0
             for test in sorted(tests, key=lambda test: -self.seconds(kernel, test)):
                 seconds = self.seconds(kernel, test)
-                if at and (alone or length + seconds > GUEST_SECONDS):
+                if at and (alone or length + seconds > most):
                     groups.append((sorted(at), later))
                     at, length = [], 0
                 at.append(test)
