@@ -549,7 +549,9 @@ static uint64_t random_next(void)
 /* Allow an access; one in eight finds other bytes than the accesses before and after it. */
 static void on_access(int number, siginfo_t *info, void *context)
 {
-	static const uint32_t values[] = { 0, 1, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff };
+	static const uint32_t values[] = {
+		0, 1, 2, 3, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff,
+	};
 	unsigned char *at = info->si_addr;
 	ucontext_t *state = context;
 

@@ -149,7 +149,7 @@ static int complain_unknown(const char *name)
 	return EXIT_USAGE;
 }
 
-/* The words after the program's name are not about a command of the recorder */
+/* Return true if the command line, or the help that it asks for, is not of a recorder's command */
 static bool is_for_tools(int argc, char **argv)
 {
 	bool help = argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") ||

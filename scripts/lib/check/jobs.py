@@ -449,7 +449,7 @@ class Jobs:
             else:
                 later = self.is_full(test, BOOT_SECONDS + self.seconds(kernel, test))
             kinds.setdefault((later, suffix), []).append(test)
-        # with few tests, no guest runs alone at the end
+        # if only some tests run, use smaller guests, so that all processors are in use to the end
         most = GUEST_SECONDS
         if self.only is not None:
             total = sum(self.seconds(kernel, test) for tests in kinds.values() for test in tests)

@@ -314,10 +314,7 @@ static void broken(void)
 		block(&fx, 0, 2000, 3);
 		if (way)
 			memset(fx.data + whole, 'x', 64);
-		fd = memfd_create("broken", 0);
-		put(fd, fx.data, fx.size - (way ? 0 : 300));
-		assert(!lseek(fd, 0, SEEK_SET));
-		follow(fd, &holding);
+		fd = follow_bytes(fx.data, fx.size - (way ? 0 : 300), &holding);
 		for (i = 0; i < 3; i++)
 			CHECK(next(&view) == 1 && view.ticks == 1000 + i * 10);
 		CHECK_NUMBER(next(&view), (unsigned long long)-EBADMSG);
@@ -347,10 +344,7 @@ static void damaged_event(void)
 	fx_close(&fx, 3);
 	block(&fx, 3, 2000, 1);
 	memset(fx.data + at, 0xff, 4);
-	fd = memfd_create("damaged", 0);
-	put(fd, fx.data, fx.size);
-	assert(!lseek(fd, 0, SEEK_SET));
-	follow(fd, NULL);
+	fd = follow_bytes(fx.data, fx.size, NULL);
 	CHECK(next(&view) == 1 && view.ticks == 1000);
 	CHECK(next(&view) == 1 && view.ticks == 2000);
 	CHECK_NUMBER(next(&view), (unsigned long long)-EBADMSG);
@@ -374,10 +368,7 @@ static void two_recordings(const struct tb_follow_options *options)
 	fx_start_recording(&fx, 2);
 	fx_durable_end(&fx);
 	block(&fx, 1, 1000, 3);
-	fd = memfd_create("two", 0);
-	put(fd, fx.data, fx.size);
-	assert(!lseek(fd, 0, SEEK_SET));
-	follow(fd, options);
+	fd = follow_bytes(fx.data, fx.size, options);
 	CHECK(next(&view) == 1 && next(&view) == 1 && view.ticks == 5010);
 	CHECK_NUMBER(next(&view), 0);
 	CHECK_NUMBER(tb_trace_next_recording(trace), (unsigned long long)-EBUSY);
@@ -455,10 +446,7 @@ static void no_block(void)
 	fx_totals_at(&fx, 0, 0, 5000, 0, 0);
 	fx_totals_at(&fx, 2, 0, 5000, 2000, 4000);
 	fx_durable_end(&fx);
-	fd = memfd_create("no block", 0);
-	put(fd, fx.data, fx.size);
-	assert(!lseek(fd, 0, SEEK_SET));
-	follow(fd, &holding);
+	fd = follow_bytes(fx.data, fx.size, &holding);
 	CHECK(next(&view) == 1 && view.ticks == 1000);
 	CHECK_NUMBER(next(&view), 1);
 	CHECK(view.kind == TB_VIEW_LOST && view.cpu == 2 && view.lost.dropped == 7);
@@ -471,7 +459,9 @@ static void no_block(void)
 /* A header that says less than the block has must not stop the reader at its limit of memory */
 static void later_than_said(void)
 {
-	struct tb_follow_options options = { .hold_ms = SHORT_MS, .room = 4096 };
+	struct tb_follow_options options = {
+		.flags = TB_FOLLOW_GROWS, .hold_ms = SHORT_MS, .room = 4096,
+	};
 	unsigned int i;
 	struct tb_view view;
 	struct fx fx;
@@ -485,11 +475,7 @@ static void later_than_said(void)
 		block(&fx, 0, 1000 + 100 * i, 2);
 		((struct tb_block *)(fx.data + at))->time_end = 1000;
 	}
-	fd = memfd_create("later", 0);
-	put(fd, fx.data, fx.size);
-	assert(!lseek(fd, 0, SEEK_SET));
-	options.flags = TB_FOLLOW_GROWS;
-	follow(fd, &options);
+	fd = follow_bytes(fx.data, fx.size, &options);
 	for (i = 0; i < 40; i++) {
 		/* so many are above the limit */
 		if (i == 30)
@@ -517,10 +503,7 @@ static void foreign_provider(void)
 	block(&fx, 0, 2000, 1);
 	((struct tb_block *)(fx.data + at))->provider = 7;
 	block(&fx, 0, 3000, 1);
-	fd = memfd_create("two", 0);
-	put(fd, fx.data, fx.size);
-	assert(!lseek(fd, 0, SEEK_SET));
-	follow(fd, NULL);
+	fd = follow_bytes(fx.data, fx.size, NULL);
 	CHECK(next(&view) == 1 && view.ticks == 1000);
 	CHECK(next(&view) == 1 && view.ticks == 3000);
 	CHECK_NUMBER(next(&view), 0);
@@ -541,10 +524,7 @@ static void little_room(void)
 	int fd;
 
 	make_all(&fx);
-	fd = memfd_create("room", 0);
-	put(fd, fx.data, fx.size);
-	assert(!lseek(fd, 0, SEEK_SET));
-	follow(fd, &options);
+	fd = follow_bytes(fx.data, fx.size, &options);
 	while (next(&view) == 1) {
 		/* a loss at the end of a CPU is known when the totals arrive */
 		CHECK(view.ticks >= last || view.kind == TB_VIEW_LOST);

@@ -65,6 +65,18 @@ static inline void put(int fd, const void *data, size_t size)
 	}
 }
 
+/* Follow a file with these bytes; returns its descriptor, for close() */
+static inline int follow_bytes(const void *data, size_t size,
+			       const struct tb_follow_options *options)
+{
+	int fd = memfd_create("trace", 0);
+
+	put(fd, data, size);
+	assert(!lseek(fd, 0, SEEK_SET));
+	follow(fd, options);
+	return fd;
+}
+
 /* Write what the fixture has got since the last call */
 static inline void put_new(int fd, struct fx *fx)
 {

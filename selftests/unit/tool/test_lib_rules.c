@@ -501,6 +501,20 @@ static void triggers(void)
 	CHECK_TEXT(told, "");
 }
 
+static void rates_of_writers(void)
+{
+	static const char *const wrong[] = { "0x10K", "1e3K", "K", "-1", "1.5.2M", "0", "" };
+	struct choice choice = { 0 };
+	size_t i;
+
+	CHECK_NUMBER(writers_option(&nothing, "512K", &choice), 0);
+	CHECK_NUMBER(choice.quota.ring_bytes_per_second, 512 << 10);
+	CHECK_NUMBER(writers_option(&nothing, "1.5M", &choice), 0);
+	CHECK_NUMBER(choice.quota.ring_bytes_per_second, 3 << 19);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK_NUMBER(writers_option(&nothing, wrong[i], &choice), 2);
+}
+
 /* Two options of thread selection, as (option, value); @command: whether there is one to run */
 static int whose(bool command, uint32_t pid, int first, const char *one,
 		 int second, const char *two)
@@ -546,6 +560,8 @@ static void threads(void)
 	CHECK_NUMBER(whose(false, 0, OPTION_TID, "5", OPTION_PID, "6"), 2);
 	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_EXCLUDE_PID, "6"), 2);
 	CHECK_NUMBER(whose(false, 0, OPTION_PID, "5", OPTION_EXCLUDE_SELF, ""), 2);
+	CHECK_NUMBER(whose(false, 0, OPTION_CGROUP, "/a", OPTION_CGROUP, "/b"), 2);
+	CHECK_SAID("only one --cgroup");
 	CHECK_NUMBER(whose(false, 0, OPTION_CHILDREN, "", 0, ""), 2);
 	CHECK_NUMBER(whose(false, 0, OPTION_FOLLOW, "", 0, ""), 2);
 	CHECK_NUMBER(whose(true, 9, OPTION_FOLLOW, "", OPTION_TID, "5"), 2);
@@ -666,6 +682,7 @@ static const struct test tests[] = {
 	{ "rules: system calls by name", system_calls },
 	{ "rules: the kernel refuses", refused },
 	{ "rules: triggers", triggers },
+	{ "rules: how much programs may write", rates_of_writers },
 	{ "rules: threads and processes", threads },
 	{ "rules: counts of suppressed events", kept_out },
 	{ "rules: whether all system calls are recorded", all_calls },

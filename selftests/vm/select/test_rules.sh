@@ -165,6 +165,18 @@ wrong_filters()
 	# counts of the recording before stay, too; enabled events are lines that end with the name
 	status 0 tracebuf status --events && ! says 'signal_generate$' &&
 		says 'sched_switch$' || return
+	# a filter after several events is for all of them
+	status 1 tracebuf enable sched_switch signal_generate -f 'sig == 5' &&
+		says "sched:sched_switch has no field 'sig'" || return
+	status 1 tracebuf start -e signal_generate --pid 999999 && says "no process 999999" &&
+		status 0 tracebuf status --events && ! says 'signal_generate$' || return
+	status 2 tracebuf disable '!user:x' || return
+	# a typo costs no recording that has stopped
+	status 0 tracebuf start -m circular -e signal_generate && "$work" 5 &&
+		status 0 tracebuf stop || return
+	status 1 tracebuf start -m streaming -e signal_genarate || return
+	status 1 tracebuf record -e signal_genarate -d 1 || return
+	status 0 tracebuf save -o kept.tbuf && numbers kept.tbuf >got && lines 5 '' got || return
 	status 0 tracebuf disable all
 }
 

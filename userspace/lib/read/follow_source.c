@@ -49,8 +49,8 @@ static bool rings_are_drained(const struct tb_follow *follow)
 	return true;
 }
 
-/* Time from one flush to the next.  At the limit of memory flush sooner, but not all the time while
- * pieces of programs wait for a missing one: each flush interrupts CPUs */
+/* Return the time between two flushes, ns.  At the limit of memory it is shorter; but it is not 0
+ * while pieces of programs wait for a missing one, because each flush interrupts CPUs */
 static uint64_t until_flush(const struct tb_follow *follow)
 {
 	if (follow->held >= follow->room)

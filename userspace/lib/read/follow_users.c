@@ -133,8 +133,8 @@ static struct tb_waiting *find_writer(struct tb_follow *follow, uint64_t key)
 	return number ? &follow->writers[number - 1] : NULL;
 }
 
-/* The writer of what the kernel took at @ticks: the last one with this id, or the one before it,
- * which has ended.  NULL: none */
+/* Find the writer whose piece or patch the kernel took at @ticks: the last writer with this id, or
+ * the one before it, which has ended.  NULL: none */
 static struct tb_waiting *writer_at(struct tb_follow *follow, uint64_t key, uint64_t ticks)
 {
 	struct tb_waiting *writer = find_writer(follow, key);
@@ -249,8 +249,8 @@ int tb_follow_patch(struct tb_follow *follow, const struct tb_composite *composi
 
 /* ---- passing pieces to the cursor ---- */
 
-/* Free pieces that the stream has shown.  If it has a view to show, that may be of a loss at the
- * end of the last of them */
+/* Free the pieces that the cursor has shown.  Keep the last one while a view is pending: it may be
+ * of a loss at the end of that piece */
 static void drop_shown(struct tb_follow *follow, struct tb_sequence *sequence,
 		       const struct stream *stream)
 {

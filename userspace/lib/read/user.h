@@ -290,7 +290,7 @@ void tb_reader_start(struct tb_reader *reader, const struct tb_trace *trace,
 		     const struct tb_sequence *sequence);
 /* Move to the next record or loss, at time @ticks; false: the end */
 bool tb_reader_next(struct tb_reader *reader, uint64_t *ticks);
-/* When the record, or the loss, began that is now at @ticks */
+/* Return the time at which the current record or loss begins; @ticks: time of its view */
 static inline uint64_t tb_reader_since(const struct tb_reader *reader, uint64_t ticks)
 {
 	return reader->kind == TB_VIEW_USER_LOST ? reader->since : ticks;

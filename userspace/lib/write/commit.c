@@ -426,7 +426,7 @@ static int send_batch(struct tb_arbiter *arbiter)
 	return result;
 }
 
-/* True if nothing of the writer will be in a recording: then nobody misses its losses */
+/* Return true if no recording will have an event of the writer, so nobody needs its losses */
 static bool is_aborted(const struct tb_arbiter *arbiter, const struct writer *w)
 {
 	return w->source == TARGET_RESERVED &&

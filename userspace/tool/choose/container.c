@@ -76,7 +76,7 @@ static bool of_kubernetes(const char *root, const char *id, char name[CONTAINER_
 /**
  * struct place - a folder with files of Docker or Podman
  * @fd: the folder; -1: there is none
- * @resolve: RESOLVE_*; a user may have placed links and mounts in a folder of his
+ * @resolve: RESOLVE_*; users may have placed links and mounts in their folders
  */
 struct place {
 	int fd;
@@ -229,8 +229,8 @@ static struct place home_of(const char *root, unsigned int uid, uint64_t resolve
 	return home;
 }
 
-/* Containers that a user runs without root.  The user writes the names, and only of containers in
- * his own cgroup, user@UID.service */
+/* Find the name of a container that a user runs without root.  Users can write these files, but
+ * they can only name containers in their own cgroup, user@UID.service */
 static bool of_user(const char *root, unsigned int uid, const char *id,
 		    char name[CONTAINER_NAME_MAX])
 {
