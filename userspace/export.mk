@@ -36,10 +36,10 @@ test-report: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace $(OUT)/h
 	@TRACEBUF=$(OUT)/asan/tracebuf REPORT_TRACE=$(OUT)/report_trace \
 		HISTORY_TRACE=$(OUT)/history_trace sh $(ROOT)/selftests/unit/report/test_why.sh
 
-test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace
+test-query: $(OUT)/asan/tracebuf $(FORMATS_TRACES) $(OUT)/report_trace $(OUT)/history_trace
 	@echo '# test_query.sh'
 	@TRACEBUF=$(OUT)/asan/tracebuf TEST_EXPORT=$(OUT)/test_export REPORT_TRACE=$(OUT)/report_trace \
-		sh $(ROOT)/selftests/unit/tool/test_query.sh
+		HISTORY_TRACE=$(OUT)/history_trace sh $(ROOT)/selftests/unit/tool/test_query.sh
 
 # Packing and unpacking, and what commands say of packed files
 .PHONY: test-pack

@@ -5,8 +5,9 @@
 # the trace than the conditions need, and explains a wrong question. If this fails, a user gets
 # wrong numbers, or waits for minutes for one second of a large trace.
 #
-# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) for a trace
-# with losses; TEST_EXPORT (test_export.c) for longer ones, if it could be built.
+# Needs: TRACEBUF (the tool, with sanitizers), python3; REPORT_TRACE (report_trace.c) and
+# HISTORY_TRACE (history_trace.c) for traces with a known answer; TEST_EXPORT (test_export.c) for
+# longer ones, if it could be built.
 
 set -u
 export LC_ALL=C
@@ -17,6 +18,7 @@ golden=$here/../../golden
 TRACEBUF=${TRACEBUF:-tracebuf}
 TEST_EXPORT=${TEST_EXPORT:-test_export}
 REPORT_TRACE=${REPORT_TRACE:-report_trace}
+HISTORY_TRACE=${HISTORY_TRACE:-history_trace}
 begin python3 "$TRACEBUF" "$REPORT_TRACE"
 if ! "$TRACEBUF" query -h >/dev/null 2>&1; then
 	echo "1..0 # SKIP built without SQLite"
@@ -89,6 +91,41 @@ result $? "a trace with losses: the same answers as from the database"
 "$REPORT_TRACE" held held.tbuf &&
 	"$TRACEBUF" query --csv held.tbuf wakeups >said && grep -q '^30000\.0,t100,100,0,.*,irq disk,' said
 result $? "what ran instead is the interrupt that held an idle CPU"
+
+# nested COUNT RUN SOFTIRQ IRQ: nested.tbuf has a wait of thread 100 behind thread 200, which runs
+# COUNT times for RUN ns, then a softirq for SOFTIRQ ns, which an interrupt interrupts for IRQ ns
+nested()
+{
+	awk -v count="$1" -v run="$2" -v softirq="$3" -v irq="$4" 'BEGIN {
+		print "cpus 1\nthread 100\nthread 200\nswitch 0 1000000 0 0 200"
+		print "waking 0 1001000 200 100 0 0"
+		for (at = 1001000; count--; at += run + softirq + irq) {
+			print "softirq 0", at + run, "200 3"
+			print "irq 0", at + run + softirq / 2, "200 9"
+			print "irqend 0", at + run + softirq / 2 + irq, "200 9"
+			print "softirqend 0", at + run + softirq + irq, "200 3"
+		}
+		print "switch 0", at + run, "200 0 100\nswitch 0", at + 2 * run, "100 1 200"
+		print "totals 0 0", at + 3 * run
+	}' | "$HISTORY_TRACE" nested.tbuf
+}
+
+# ran_instead WHAT ARGUMENT...: of nested ARGUMENT... the task or interrupt that ran most is WHAT
+ran_instead()
+{
+	what=$1
+	shift
+	nested "$@" && query --csv --no-header nested.tbuf \
+		"SELECT count(*) FROM slices WHERE kind = 'irq'" && [ "$(cat out)" = "$1" ] &&
+		timeout 300 "$TRACEBUF" query --csv --no-header nested.tbuf wakeups >out 2>said &&
+		grep -q ",t100,100,0,.*,$what," out || { sed 's/^/# /' out; return 1; }
+}
+
+ran_instead t200 3 4000 3000 2000 && ran_instead 'softirq [A-Z_]*' 3 3000 4000 2000 &&
+	ran_instead 'irq [^,]*' 3 3000 2000 4000
+result $? "what ran instead is what ran most, without what interrupted it"
+ran_instead t200 20000 4000 3000 2000
+result $? "an answer about a wait with 20000 interrupts"
 "$REPORT_TRACE" unselected unselected.tbuf && same unselected.tbuf
 result $? "a span without switches: the same answers as from the database"
 "$REPORT_TRACE" deselected deselected.tbuf && same deselected.tbuf &&

@@ -19,6 +19,7 @@
 #define PACK_SHAPES	4096
 #define PACK_GROUPS	255
 #define PACK_SLOTS	1024	/* in a table of predictions */
+#define PACK_TABLES	8192	/* in a frame: 128 MB */
 #define PACK_NONE	255	/* no column */
 
 /* shape.structure: an event's enum tb_struct, or these */

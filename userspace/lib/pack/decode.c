@@ -43,6 +43,7 @@ struct tb_unpacker {
 	struct rows *block, *tail;	/* shapes of this frame, or NULL */
 	struct rows **shapes;
 	size_t nr_shapes, room_shapes;
+	unsigned int nr_tables;		/* of columns of this frame */
 	struct source source;
 	struct bytes frame;		/* a copy, which no other program can change */
 	struct stream kinds, sizes, numbers[2], raw;
@@ -166,9 +167,12 @@ static int read_column(struct tb_unpacker *unpacker, struct rows *rows, unsigned
 	     is->argument >= at))
 		return -EBADMSG;
 	group_begin(unpacker->groups, unpacker->group_used, column);
-	if (needs_table(is->predictor))
-		column->table = calloc(2 * PACK_SLOTS, sizeof(*column->table));
-	return needs_table(is->predictor) && !column->table ? -ENOMEM : 0;
+	if (!needs_table(is->predictor) || !rows->is.rows)
+		return 0;
+	if (unpacker->nr_tables++ == PACK_TABLES)
+		return -EBADMSG;
+	column->table = calloc(2 * PACK_SLOTS, sizeof(*column->table));
+	return column->table ? 0 : -ENOMEM;
 }
 
 static bool shape_fits(const struct pack_shape *shape)
@@ -428,7 +432,8 @@ static uint32_t get_event(struct tb_unpacker *unpacker, struct tb_element *eleme
 static bool header_fine(const struct tb_block *block, size_t room)
 {
 	return block->magic == TB_BLOCK_MAGIC && tb_header_fits(block) &&
-	       block->kind == TB_BLOCK_ROLLING && 1ul << block->size_log2 <= room && block->data >= sizeof(*block) &&
+	       block->kind == TB_BLOCK_ROLLING && block->flags & TB_BLOCK_COMPLETE &&
+	       1ul << block->size_log2 <= room && block->data >= sizeof(*block) &&
 	       block->data <= 1u << block->size_log2 && block->data % TB_ELEMENT_SIZE == 0;
 }
 
@@ -448,12 +453,10 @@ static size_t get_block(struct tb_unpacker *unpacker, unsigned char *to, size_t 
 	if (!header_fine(&header, room))
 		return 0;
 	size = (size_t)1 << header.size_log2;
-	if (unpacker->headers_only) {
-		memcpy(to, &header, sizeof(header));
-		return size;
-	}
 	memset(to, 0, size);
 	memcpy(to, &header, sizeof(header));
+	if (unpacker->headers_only)
+		return size;
 	end = header.data / TB_ELEMENT_SIZE;
 	time = (uint32_t)header.time_start;
 	thread = header.tid;
@@ -522,6 +525,7 @@ static int unpack(struct tb_unpacker *unpacker, const void *frame,
 		.budget = (size_t)header->content * BUDGET + 4096, .zstd = unpacker->zstd,
 	};
 	unpacker->size_at = unpacker->number_at = unpacker->raw_at = 0;
+	unpacker->nr_tables = 0;
 	memset(unpacker->numbers, 0, sizeof(unpacker->numbers));
 	memset(unpacker->group_used, 0, sizeof(unpacker->group_used));
 	memset(unpacker->next_shape, 0, PACK_PAST_SHAPES * sizeof(*unpacker->next_shape));

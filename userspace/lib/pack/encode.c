@@ -47,6 +47,7 @@ struct tb_packer {
 	struct work *works[FORMS][IDS];
 	struct work **used;		/* shapes of this frame, by number */
 	size_t   nr_used, room_used;
+	unsigned int nr_tables;		/* of columns of this frame */
 	unsigned int frames;
 	bool     new_works;		/* there are shapes without chosen predictors */
 	uint64_t (*groups)[PACK_SLOTS];
@@ -212,6 +213,8 @@ static struct work *work_begin(struct tb_packer *packer, unsigned int form, unsi
 		struct column *column = &work->columns[i];
 
 		column->is = work->cut.columns[i];
+		if (needs_table(column->is.predictor) && packer->nr_tables++ >= PACK_TABLES)
+			column->is.predictor = PREDICT_LAST;
 		column->last = 0;
 		column->mask = low_bits(column->is.bits);
 		if (i >= first)
@@ -467,6 +470,7 @@ static void frame_begin(struct tb_packer *packer)
 	memset(packer->events, 0, sizeof(packer->events));
 	memset(packer->cpus, 0, sizeof(packer->cpus));
 	packer->sampled = 0;
+	packer->nr_tables = 0;
 }
 
 /* Add all units to the sample or to the frame */

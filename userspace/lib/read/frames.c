@@ -24,6 +24,14 @@
 #define ZSTD_MOST	(64ull << 20)	/* largest content of a frame; recorders write less */
 #define PLAIN_MOST	(4u << 20)	/* plain blocks that form one frame */
 
+/*
+ * Limit of the bytes in blocks that stay in memory: KEPT_FREE, and for each byte of the file
+ * KEPT_RATIO.  Symbols and threads, which such blocks have, compress to a tenth; a hostile file
+ * could have blocks of zeros.
+ */
+#define KEPT_FREE	(16ull << 20)
+#define KEPT_RATIO	64
+
 static uint32_t magic_at(const unsigned char *at)
 {
 	uint32_t magic;
@@ -230,14 +238,54 @@ int frames_unpack(struct tb_frames *frames, const struct tb_frame *frame, uint32
 
 /* ---- the index ---- */
 
-/* Note the headers of a frame's blocks, and copy blocks that stay.  0; -ENOMEM; 1: the frame ends
- * with something that is no block */
+/* The bytes to copy of a block that stays, 0: it does not stay.  The range has zeros already */
+static size_t bytes_to_keep(const struct tb_frames *frames, const struct tb_frame *frame,
+			    const struct header_at *header)
+{
+	const unsigned char *block = frames->unpacked + (header->offset - frame->offset);
+	size_t bytes = (size_t)1 << header->header.size_log2;
+
+	if (!frames_keep(&header->header))
+		return 0;
+	while (bytes > sizeof(header->header) && !block[bytes - 1])
+		bytes--;
+	return bytes;
+}
+
+/* Copy the blocks that stay, of headers @first to @end - 1 of @frame; -EBADMSG: too many bytes */
+static int keep_blocks(struct tb_frames *frames, const struct tb_frame *frame, size_t first,
+		       size_t end)
+{
+	const struct header_at *header;
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = first; i < end; i++)
+		bytes += bytes_to_keep(frames, frame, &frames->headers[i]);
+	if (bytes > frames->may_keep)
+		return -EBADMSG;
+	frames->may_keep -= bytes;
+	for (i = first; i < end; i++) {
+		header = &frames->headers[i];
+		memcpy(frames->range + header->offset,
+		       frames->unpacked + (header->offset - frame->offset),
+		       bytes_to_keep(frames, frame, header));
+	}
+	return 0;
+}
+
+/*
+ * Note the headers of a frame's blocks, and copy blocks that stay.  0; 1: the frame ends with
+ * something that is no block; -EBADMSG: blocks that stay have more bytes than a recording needs;
+ * -ENOMEM
+ */
 static int index_blocks(struct tb_frames *frames, struct tb_frame *frame, uint32_t columns)
 {
 	struct header_at *header;
+	size_t at, room, first = frames->nr_headers;
 	uint32_t rolling = 0;
 	int64_t bytes = 0;
-	size_t at, room;
+	int result;
 
 	for (at = 0; at < frame->content; at += (size_t)bytes) {
 		if (tb_array_grow(&frames->headers, &frames->room_headers, frames->nr_headers,
@@ -251,14 +299,15 @@ static int index_blocks(struct tb_frames *frames, struct tb_frame *frame, uint32
 		       room : sizeof(header->header));
 		bytes = tb_block_check(&header->header, room, NULL);
 		if (bytes < 0)
-			return 1;
+			break;
 		rolling += header->header.kind == TB_BLOCK_ROLLING;
-		if (frames_keep(&header->header))
-			memcpy(frames->range + header->offset, frames->unpacked + at, (size_t)bytes);
 	}
+	result = keep_blocks(frames, frame, first, frames->nr_headers - (bytes < 0));
+	if (result)
+		frames->nr_headers = first;
 	/* the frame's list of ids does not cover events that are not in columns */
-	frame->looked_for |= rolling > columns;
-	return 0;
+	frame->looked_for |= bytes < 0 || rolling > columns;
+	return result ? result : bytes < 0;
 }
 
 static bool has_looked_for(const struct tb_frame *frame)
@@ -285,6 +334,10 @@ static int index_frames(struct tb_frames *frames, struct tb_error *fault)
 		uint32_t columns = 0;
 
 		result = frames_unpack(frames, &frame, &columns);
+		frame.offset = frames->size;
+		frame.looked_for |= has_looked_for(&frame);
+		if (!result)
+			result = index_blocks(frames, &frame, columns);
 		if (result == -EBADMSG) {
 			tb_error_set(&error, result, 0,
 				     "a damaged frame: %zu bytes of blocks are missing",
@@ -293,10 +346,6 @@ static int index_frames(struct tb_frames *frames, struct tb_error *fault)
 			result = 0;
 			continue;
 		}
-		frame.offset = frames->size;
-		frame.looked_for |= has_looked_for(&frame);
-		if (!result)
-			result = index_blocks(frames, &frame, columns);
 		frames->size += frame.content;
 		frames->frames[kept++] = frame;
 	}
@@ -329,6 +378,7 @@ int tb_frames_open(const void *data, size_t size, bool mapped, struct tb_frames 
 		pthread_mutex_init(&frames->lock, NULL);
 		frames->file = data;
 		frames->mapped = mapped;
+		frames->may_keep = KEPT_FREE + KEPT_RATIO * (uint64_t)size;
 		result = find_frames(frames, size, fault);
 	}
 	if (!result && frames->size)

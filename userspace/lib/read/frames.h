@@ -57,6 +57,7 @@ struct tb_frames {
 	unsigned char *range;
 	size_t   range_bytes;
 	uint64_t size;
+	uint64_t may_keep;		/* limit of the bytes in blocks that stay in memory */
 	pthread_mutex_t lock;		/* protects all below, and the state of frames */
 	struct ZSTD_DCtx_s *zstd;
 	struct tb_unpacker *unpacker;
