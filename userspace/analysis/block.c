@@ -2,9 +2,10 @@
 /*
  * Requests to block devices, from issue to completion.
  *
- * Device and first sector identify a request.  If a second request is issued at the same place, the
- * end of the first one is missing.  A request that is requeued is not pending.  A device may
- * complete a request in pieces: the rest begins where the completed piece ends.
+ * Device and first sector identify a request.  If a second request is issued at the same place,
+ * nobody knows which of them a completion ends: the first one counts as open, the second as
+ * uncertain.  A request that is requeued is not pending.  A device may complete a request in
+ * pieces: the rest begins where the completed piece ends.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct request {
 	uint64_t sector, left, issued, bytes, losses;
 	uint32_t dev, cpu;
 	bool     of_thread;		/* the options select the thread that issued it */
+	bool     shared;		/* another request was pending at this place */
 	char     op;
 };
 
@@ -98,6 +100,8 @@ static int add_request(struct analysis *a, struct request *request)
 {
 	struct request **found = request ? tfind(request, &a->requests, compare) : NULL;
 
+	if (found)
+		request->shared = true;
 	if (!request || (found && give_up(a, *found)) ||
 	    !tsearch(request, &a->requests, compare)) {
 		free(request);
@@ -139,7 +143,7 @@ static int complete_request(struct analysis *a, struct request *request, uint64_
 	if (!block)
 		return -1;
 	block->failed += failed;
-	if (losses_since(a, request->losses, request->issued, ns)) {
+	if (request->shared || losses_since(a, request->losses, request->issued, ns)) {
 		block->stat.uncertain++;
 		return 0;
 	}

@@ -21,7 +21,7 @@ static const struct {
 	/* the flags of clone3 are in memory; posix_spawn() uses it as vfork */
 	{ "fork", FORK }, { "vfork", VFORK }, { "clone3", VFORK },
 	{ "clone", CLONE }, { "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUP },
-	{ "dup2", DUP_TO }, { "dup3", DUP_TO }, { "fcntl", CONTROL }, { "accept", ACCEPTS },
+	{ "dup2", DUP2 }, { "dup3", DUP3 }, { "fcntl", CONTROL }, { "accept", ACCEPTS },
 	{ "accept4", ACCEPTS }, { "bind", BINDS }, { "connect", CONNECTS },
 	{ "read", USES }, { "pread64", USES }, { "readv", USES }, { "preadv", USES },
 	{ "preadv2", USES }, { "write", USES }, { "pwrite64", USES }, { "writev", USES },

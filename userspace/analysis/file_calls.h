@@ -18,7 +18,7 @@
 enum file_call {
 	NOT_LOOKED_UP = 0, OTHER, NO_PATH, POLL, FUTEX, WAIT, WAIT_ID, SEMAPHORES, MESSAGES, EXEC,
 	FORK, VFORK, CLONE, CLOSES_RANGE, OPENS, OPENS_AT, OPENS_HOW, SOCKET, EVENTFD, EPOLL,
-	TIMERFD, SIGNALFD, INOTIFY, MEMFD, PIDFD, USES, CLOSES, DUP, DUP_TO, CONTROL, ACCEPTS,
+	TIMERFD, SIGNALFD, INOTIFY, MEMFD, PIDFD, USES, CLOSES, DUP, DUP2, DUP3, CONTROL, ACCEPTS,
 	BINDS, CONNECTS,
 };
 
@@ -33,7 +33,7 @@ enum file_call file_call_of(struct file_calls *calls, int64_t number);
 /* Does a call of this kind return a new number, if it succeeds? */
 static inline bool file_call_opens(enum file_call kind)
 {
-	return (kind >= OPENS && kind < USES) || kind == DUP || kind == DUP_TO || kind == ACCEPTS;
+	return (kind >= OPENS && kind < USES) || (kind >= DUP && kind <= DUP3) || kind == ACCEPTS;
 }
 
 #endif /* TRACEBUF_FILE_CALLS_H */

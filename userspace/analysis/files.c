@@ -21,6 +21,7 @@
 #include "files_at_start.h"
 #include "map.h"
 #include "roles.h"
+#include "spans.h"
 #include "lib/array.h"
 
 #define NUMBERS_MAX 65536		/* of a process; higher numbers are not tracked */
@@ -58,6 +59,8 @@ struct files {
 	bool whole_calls;		/* no rule kept system calls out */
 	bool all_calls;			/* now all system calls are recorded */
 	uint64_t calls_from, calls_to;	/* since when, and until when; CLOCK_MONOTONIC, ns */
+	struct spans missing;		/* CLOCK_MONOTONIC; empty if the trace is followed */
+	uint64_t last;			/* time of the last event, CLOCK_MONOTONIC */
 	struct map processes, threads;
 	struct map shared;		/* processes whose files others may close */
 	size_t nr_numbers;		/* allocated, for all processes */
@@ -185,8 +188,11 @@ static int copy_numbers(struct files *files, uint32_t from, uint32_t to)
 
 	if (!child)
 		return -ENOMEM;
-	/* without room, the child's files are not known */
-	if (parent && parent->count && parent != child &&
+	/*
+	 * Without room, the child's files are not known.  They are those of the process that is
+	 * making a child: with CLONE_PARENT that is not the child's parent.
+	 */
+	if (parent && parent->forks && parent->count && parent != child &&
 	    files->nr_numbers + parent->count <= ALL_NUMBERS_MAX &&
 	    files->copied + parent->count <= COPIES_MAX) {
 		numbers = malloc(parent->count * sizeof(*numbers));
@@ -409,7 +415,7 @@ static uint32_t name_of_result(struct files *files, const struct thread *thread,
 	case CONTROL:
 		*by_exec = thread->args[1] == F_DUPFD_CLOEXEC;
 		return thread->object;
-	case DUP_TO:
+	case DUP3:
 		*by_exec = thread->args[2] & O_CLOEXEC;
 		return thread->object;
 	default:
@@ -455,9 +461,13 @@ static int end_call(struct files *files, const struct tb_view *view, uint32_t pi
 		/* meanwhile the number may have got another socket */
 		thread->object = name;
 		break;
+	case DUP2:
+		/* of the same number: the call changes nothing */
+		if (thread->args[0] == thread->args[1])
+			return 0;
+		break;
 	default:
-		if ((thread->kind < OPENS || thread->kind >= USES) && thread->kind != DUP &&
-		    thread->kind != DUP_TO)
+		if (!file_call_opens(thread->kind))
 			return 0;
 	}
 	if (thread->kind != ACCEPTS)
@@ -587,6 +597,10 @@ static void take_changes(struct files *files, uint64_t ticks)
 int files_reach(struct files *files, const struct tb_view *view)
 {
 	take_changes(files, view->ticks);
+	/* a cursor shows a loss at the next block of its CPU, behind later events of other CPUs */
+	if (files->missing.count && spans_meet(&files->missing, files->last, view->ns + 1))
+		forget_all(files);
+	files->last = view->ns;
 	return apply_at_start(files, view->ns);
 }
 
@@ -637,7 +651,8 @@ struct files *files_open(struct tb_trace *trace)
 	files->all_calls = files->whole_calls && tb_trace_selection(trace, 0, &ticks) &&
 			   selects_calls(trace, 0);
 	files->calls_to = UINT64_MAX;
-	if (!files_at_start_read(&files->at_start, trace))
+	if (!spans_of_trace(&files->missing, trace, TB_TIME_MONOTONIC) &&
+	    !files_at_start_read(&files->at_start, trace))
 		return files;
 	files_close(files);
 	return NULL;
@@ -649,6 +664,7 @@ void files_close(struct files *files)
 		return;
 	forget_all(files);
 	map_free(&files->shared, NULL);
+	spans_free(&files->missing);
 	files_at_start_free(&files->at_start);
 	file_names_free(&files->names);
 	free(files);

@@ -10,8 +10,8 @@
  *
  * A file that was opened during the recording has the name that the program used, one from before
  * the recording the name that /proc showed.  The files of a child process are those of its parent.
- * After a loss of events, and while system calls are not selected, no number is known, because a
- * close may be missing; if a rule kept system calls out, none in the whole recording.
+ * After a loss of events on any CPU, and while system calls are not selected, no number is known,
+ * because a close may be missing; if a rule kept system calls out, none in the whole recording.
  *
  * A name may be an old one if another thread of the process closed the file, and its calls were not
  * recorded ("record --tid"); or if such a rule is not known, because the recording has no end.

@@ -162,7 +162,8 @@ static void take_call(struct reader *reader, const struct call *call, uint64_t e
 	case CLOSES_RANGE:
 		last = call->args[1] & UINT32_MAX;
 		break;
-	case DUP_TO:
+	case DUP2:
+	case DUP3:
 		first = last = call->args[1] & UINT32_MAX;
 		opens = false;
 		break;

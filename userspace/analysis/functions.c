@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Functions of timers and tasklets on a CPU, see functions.h.  The end of a function names the
- * timer or tasklet; those that began after it have ended, too, and their ends are missing.
+ * timer or tasklet; those that began after it have ended, too, and their ends are missing.  So is
+ * the end of one that begins again, and ends of some if more are open than the kernel nests.
  */
 #include "functions.h"
+
+/* The index of the open function of @object; if there is none, the number of open functions */
+static unsigned int at_object(const struct functions *functions, uint64_t object)
+{
+	unsigned int at = 0;
+
+	while (at < functions->count && functions->open[at].object != object)
+		at++;
+	return at;
+}
 
 bool functions_take(struct functions *functions, const struct plan *plan,
 		    const struct tb_view *view, uint64_t ns, uint64_t *begin, uint64_t *address)
 {
-	unsigned int at = functions->count;
 	uint64_t object, function;
 	bool has, has_function;
+	unsigned int at;
 
 	if (view->kind == TB_VIEW_LOST)
 		functions->count = 0;
@@ -20,20 +31,22 @@ bool functions_take(struct functions *functions, const struct plan *plan,
 	if (plan->role == ROLE_FUNCTION) {
 		function = (uint64_t)plan_number(view, plan->fields[FUNCTION_ADDRESS],
 						 &has_function);
-		if (!has || !has_function || at == FUNCTIONS_NESTED)
+		if (!has || !has_function)
 			return false;
+		at = at_object(functions, object);
+		if (at == FUNCTIONS_NESTED)
+			at = 0;
 		functions->open[at].begin = ns;
 		functions->open[at].object = object;
 		functions->open[at].address = function;
-		functions->count++;
+		functions->count = at + 1;
 		return false;
 	}
-	while (at && functions->open[at - 1].object != object)
-		at--;
-	if (!has || !at)
+	at = at_object(functions, object);
+	if (!has || at == functions->count)
 		return false;
-	functions->count = at - 1;
-	*begin = functions->open[at - 1].begin;
-	*address = functions->open[at - 1].address;
+	functions->count = at;
+	*begin = functions->open[at].begin;
+	*address = functions->open[at].address;
 	return true;
 }

@@ -77,6 +77,13 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 
 /* ---- CPUs ---- */
 
+/* Append a time between events @begin and @end; none is unknown if these were not recorded */
+static void number_of_pair(struct report_builder *m, enum analysis_need begin,
+			   enum analysis_need end, uint64_t ns)
+{
+	number_if(m, ns || (!analysis_lacks(m->a, begin) && !analysis_lacks(m->a, end)), ns);
+}
+
 static void section_cpu(struct report_builder *m)
 {
 	static const struct column list[] = {
@@ -114,8 +121,8 @@ static void section_cpu(struct report_builder *m)
 			number(m, known < span(m) ? span(m) - known : 0);
 		}
 		number(m, cpu->switches);
-		number(m, cpu->irq_ns);
-		number(m, cpu->softirq_ns);
+		number_of_pair(m, ANALYSIS_IRQ, ANALYSIS_IRQ_EXIT, cpu->irq_ns);
+		number_of_pair(m, ANALYSIS_SOFTIRQ, ANALYSIS_SOFTIRQ_EXIT, cpu->softirq_ns);
 	}
 	if (unknown && !analysis_of_threads(m->a))
 		remark(m, "unknown: the trace does not tell what ran between a loss and the next switch, while switches are not recorded, and before the first switch of a CPU if the trace lacks the beginning of the recording, or is of chosen threads. The share is of the rest.");

@@ -3,9 +3,9 @@
  * Requests to block devices, from block_rq_insert, block_rq_issue and block_rq_complete.
  *
  * Device and first sector identify a request.  A device may complete it in pieces: the rest begins
- * where the completed piece ends.  If two are issued at the same place, the end of the first one is
- * missing.  A request that is requeued (block_rq_requeue) is not pending until it is issued again.
- * One that is merged into another (block_rq_merge) is never issued.
+ * where the completed piece ends.  If two are issued at the same place, nobody knows which of them
+ * a completion ends: neither is whole.  A request that is requeued (block_rq_requeue) is not pending
+ * until it is issued again.  One that is merged into another (block_rq_merge) is never issued.
  * block.c does the same for the report, so both have the same counts.
  */
 #include <errno.h>
@@ -52,11 +52,13 @@ struct waiting {
  * A request that was issued.
  * @place, @left: where the part begins that is not complete, and its sectors
  * @made: when it was inserted or issued for the first time
+ * @shared: another request was pending at this place
  */
 struct pending {
 	struct place place;
 	struct request request;
 	uint64_t made, left, losses;
+	bool     shared;
 };
 
 /* Items of one kind, by place */
@@ -215,8 +217,9 @@ static bool lost_since(const struct requests *requests, uint64_t losses, uint64_
 static void end_request(struct requests *requests, struct pending *pending, uint64_t ns, bool done)
 {
 	pending->request.done = ns;
-	pending->request.whole = done && !lost_since(requests, pending->losses,
-						     pending->request.issued, ns);
+	pending->request.whole = done && !pending->shared &&
+				 !lost_since(requests, pending->losses,
+					     pending->request.issued, ns);
 	if (requests->each)
 		requests->each(requests->context, &pending->request);
 	forget(&requests->pending, pending);
@@ -233,8 +236,10 @@ static int add_pending(struct requests *requests, struct pending *pending)
 {
 	struct pending *before = find(&requests->pending, &pending->place);
 
-	if (before)
+	if (before) {
 		give_up(requests, before);
+		pending->shared = true;
+	}
 	return put_in(&requests->pending, pending);
 }
 
@@ -392,7 +397,8 @@ int requests_take(struct requests *requests, const struct tb_view *view, uint64_
 	pending = find(&requests->pending, &place);
 	if (!pending)
 		return 0;
-	requests->made = lost_since(requests, pending->losses, pending->made, ns) ? 0 :
+	requests->made = pending->shared ||
+			 lost_since(requests, pending->losses, pending->made, ns) ? 0 :
 			 pending->made;
 	return plan->role == ROLE_COMPLETE ? complete(requests, pending, plan, view, ns) :
 					     requeue(requests, &place, pending);

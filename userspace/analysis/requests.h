@@ -18,7 +18,8 @@
  * @kind: "R", "WS", "FF", ... (rwbs)
  * @cpu, @task: CPU and running thread when it was issued; if that is not known only its TID
  * @error: its result, if @whole
- * @whole: its end is in the trace, and no events are missing in between
+ * @whole: its end is in the trace, no events are missing in between, and no other request was
+ *	pending at the same place
  */
 struct request {
 	uint64_t issued, done, queued;

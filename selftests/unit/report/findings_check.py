@@ -74,7 +74,7 @@ for cpu in rows("cpu"):
             share(queue["waiting"], queue["known"]) >= 500000:
         expected.append((queue["waiting"], None, cpu["cpu"]))
     for ns in cpu["irq"], cpu["softirq"]:
-        if ns >= 10 * MS and tracked and share(ns, tracked) >= 100000:
+        if ns and ns >= 10 * MS and tracked and share(ns, tracked) >= 100000:
             expected.append((ns, None, cpu["cpu"]))
 
 found = [(f["ns"], f["tid"], f["cpu"]) for f in rows("findings")]

@@ -125,6 +125,12 @@ class Compare:
         self.same(f"{name}: width", section["width"], self.axis.width)
         self.rows(name, zip(self.axis.times(), *columns))
 
+    def unless_lacking(self, ns, system):
+        """A time of interrupts: no time is unknown if their events were not recorded."""
+        exits = {"irq:irq_handler_entry", "irq:irq_handler_exit"} if system == "irq" else \
+            {"irq:softirq_entry", "irq:softirq_exit"}
+        return ns if ns or exits <= self.c.has else None
+
     def cpu(self, cpus):
         span, rows = self.c.end - self.c.begin, []
         for n in cpus:
@@ -135,7 +141,8 @@ class Compare:
                 idle = unknown = None
             share = busy * 1000000 // cpu.known if cpu.known else None
             rows.append([n, busy, share, idle, unknown,
-                         cpu.switches, cpu.irq, cpu.softirq])
+                         cpu.switches, self.unless_lacking(cpu.irq, "irq"),
+                         self.unless_lacking(cpu.softirq, "softirq")])
         self.rows("cpu", rows)
         self.ran_at = {n: self.axis.spread(self.c.cpus[n].ran) for n in cpus}
         self.series("cpu-time", [shares(self.axis.spread(self.c.cpus[n].busy), self.ran_at[n])

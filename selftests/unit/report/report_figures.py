@@ -518,7 +518,7 @@ class Check:
         if old and self.wants(*old[5:]):
             self.block(old)[0].open += 1
         self.requests[self.key(event)] = (f["dev"], self.op(f.get("rwbs", "")), event["time"],
-                                          f["bytes"], None, event["cpu"], event["tid"])
+                                          f["bytes"], bool(old), event["cpu"], event["tid"])
         self.left[self.key(event)] = f.get("nr_sector", 0)
 
     def complete(self, event, _):
@@ -533,13 +533,15 @@ class Check:
             old = self.requests.get(rest)
             if old and self.wants(*old[5:]):
                 self.block(old)[0].open += 1
-            self.requests[rest], self.left[rest] = one, left
+            self.requests[rest] = (*one[:4], one[4] or bool(old), *one[5:])
+            self.left[rest] = left
             return
         if not self.wants(*one[5:]):
             return
         block = self.block(one)
         block[2] += event["fields"].get("error", 0) != 0
-        if self.gaps.meet(one[2], event["time"]):
+        # if two requests are pending at a place, nobody knows which of them is complete
+        if one[4] or self.gaps.meet(one[2], event["time"]):
             block[0].uncertain += 1
             return
         block[1] += one[3]

@@ -296,8 +296,9 @@ static void check_softirq(int64_t who, const char *function, uint64_t ns)
 }
 
 /*
- * A softirq calls functions of timers, which are parts of it.  The end of the last one is missing,
- * and another one is in no softirq.  An interrupt without events calls one, too: not the softirq.
+ * A softirq calls functions of timers, which are parts of it.  The ends of the first five and of
+ * the last one are missing, and another one is in no softirq.  An interrupt without events calls
+ * one, too: not the softirq.
  */
 static void timer_functions(void)
 {
@@ -321,6 +322,8 @@ static void timer_functions(void)
 	fx_open(&fx, 0, 1000, 0, NULL);
 	switch_to(1000, 0, 0, 100);
 	put(1100, SOFTIRQ, 1, 0);
+	for (i = 0; i < 5; i++)
+		put(1110 + i, TIMER, i < 4 ? 70 + i : 10, known.symbol.start);
 	put(1200, TIMER, 10, known.symbol.start);
 	put(1250, TIMER_EXIT, 10, 0);
 	put(1300, TIMER, 20, known.symbol.start);

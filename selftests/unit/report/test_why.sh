@@ -324,11 +324,13 @@ enter 0 4000000 100 3 3
 exit 0 5000000 100 3 0
 enter 0 6000000 100 0 3
 exit 0 7000000 100 0 -9
+enter 0 7050000 100 57 0
 fork 7100000 100 101
 switch 0 7200000 100 0 101
 enter 0 7300000 101 0 5
 exit 0 7400000 101 0 1
 switch 0 7500000 101 1 100
+exit 0 7600000 100 57 101
 enter 0 9500000 100 0 4
 exit 0 9600000 100 0 1
 enter 0 10000000 100 202 4096
@@ -337,7 +339,7 @@ totals 0 0 12000000
 END
 "$TRACEBUF" query --csv --no-header objects.tbuf \
 	"SELECT name, _object FROM syscall_duration" >said &&
-	[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, read,/c read, futex,0x1000 ' ] &&
+	[ "$(tr '\n' ' ' <said)" = 'read,/a close,/a read, read,/c fork, read, futex,0x1000 ' ] &&
 	"$TRACEBUF" query --csv --no-header -e sys_enter,sched_switch objects.tbuf \
 		"SELECT count(_object) FROM slices" 2>/dev/null >said && [ "$(cat said)" = 0 ] &&
 	"$TRACEBUF" query --csv --no-header objects.tbuf \
@@ -351,8 +353,8 @@ files()
 }
 
 files >said
-[ "$(cut -d, -f1 said | tr -d '\n')" = \
-	'read (fd=3</a>close (fd=3</a>)read (fd=3read (fd=5</c>read (fd=4futex (uaddr=0x1000' ] &&
+[ "$(cut -d, -f1 said | tr '\n' ' ')" = "$(echo 'read (fd=3</a> close (fd=3</a>) read (fd=3' \
+	'fork () read (fd=5</c> read (fd=4 futex (uaddr=0x1000 ')" ] &&
 	[ "$(files --from 0.0035 -n 1)" = 'close (fd=3</a>)' ]
 result $? "print: the files behind the numbers in system calls"
 # 100 is blocked in fsync, 101 after its call: in none

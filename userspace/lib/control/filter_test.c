@@ -256,7 +256,20 @@ static int compare_context(struct compare *compare)
 
 /* ---- texts ---- */
 
-/* NULL; or what is wrong with a pattern, at @at: a '[' without ']', or a '\' at the end */
+/* The end of the '[...]' that starts at @at: the index of its ']', or @length if there is none */
+static size_t set_end(const char *text, size_t length, size_t at)
+{
+	size_t end = at + 1;
+
+	/* a ']' that comes first is one of the set */
+	end += end < length && text[end] == '!';
+	end += end < length && text[end] == ']';
+	while (end < length && text[end] != ']')
+		end++;
+	return end;
+}
+
+/* Return NULL, or what is wrong with a pattern, at @at */
 static const char *pattern_wrong(const char *text, size_t length, size_t *at)
 {
 	size_t i, end;
@@ -267,17 +280,15 @@ static const char *pattern_wrong(const char *text, size_t length, size_t *at)
 			if (++i == length)
 				return "a pattern cannot end with '\\'";
 		} else if (text[i] == '[') {
-			/* a ']' that comes first is one of the set */
-			end = i + 1;
-			if (end < length && text[end] == '^')
+			if (i + 1 < length && text[i + 1] == '^')
 				return "all but these characters is written '[!...]', not '[^...]'";
-			end += end < length && text[end] == '!';
-			end += end < length && text[end] == ']';
-			while (end < length && text[end] != ']')
-				end++;
+			end = set_end(text, length, i);
 			if (end == length)
 				return "the '[' of this pattern has no ']' ('\\[' is a '[')";
-			i = end;
+			/* the kernel would take it as one of the set */
+			for (; i < end; i++, *at = i)
+				if (text[i] == '\\' && !strchr("\\\"'", text[++i]))
+					return "'\\' does not quote in '[...]': ']' is first, '!' and '-' last";
 		}
 	}
 	return NULL;
