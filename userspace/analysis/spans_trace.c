@@ -400,15 +400,15 @@ static int begin_at(struct spans *spans, struct tb_trace *trace, enum tb_timebas
 int spans_of_trace(struct spans *spans, const struct tb_trace *trace, enum tb_timebase base)
 {
 	const struct ahead a = { trace, base, spans };
-	unsigned int of, cpu, recording = tb_trace_selected(trace), cpus = tb_trace_nr_cpus(trace);
+	unsigned int cpu, recording = tb_trace_selected(trace), cpus = tb_trace_nr_cpus(trace);
 	struct edges *edges = calloc(cpus + 1, sizeof(*edges));
 	const struct tb_block *block;
 	int result = edges ? 0 : -ENOMEM;
 	size_t end, i;
 
-	for (i = tb_trace_range(trace, recording, &end); !result && i < end; i++) {
-		block = tb_trace_header(trace, i, NULL, &of);
-		if (block && of == recording && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
+	for (i = 0; !result && (i = tb_trace_range(trace, recording, i, &end)) < end; i++) {
+		block = tb_trace_header(trace, i, NULL, NULL);
+		if (block && block->kind == TB_BLOCK_ROLLING && block->cpu < cpus)
 			result = ask_block(&a, block, i, &edges[block->cpu]);
 	}
 	spans->cpus = result ? NULL : malloc((cpus + 1) * sizeof(*spans->cpus));

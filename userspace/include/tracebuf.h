@@ -1005,12 +1005,14 @@ const char *tb_reason_name(uint32_t reason);
 size_t tb_trace_blocks(const struct tb_trace *trace);
 
 /**
- * tb_trace_range - the range of block numbers in which the blocks of a recording are
+ * tb_trace_range - find the blocks of a recording among those of other recordings
  * @recording: less than tb_trace_recordings()
- * @end: out: number of its last block + 1
- * Return: number of its first block.  Blocks of other recordings may be among them.
+ * @from: a block number
+ * @end: out: number of the recording's last block + 1
+ * Return: number of its first block at or after @from; @end: there is none.
  */
-size_t tb_trace_range(const struct tb_trace *trace, unsigned int recording, size_t *end);
+size_t tb_trace_range(const struct tb_trace *trace, unsigned int recording, size_t from,
+		      size_t *end);
 
 /**
  * tb_trace_header - get the header of block number @index of the file, without unpacking

@@ -103,6 +103,19 @@ static void make_providers(struct fx *fx, unsigned int count)
 		put_rolling(fx, 1000 + i, 1);
 }
 
+/* Recordings that begin one after another, and end one after another */
+static void make_apart(struct fx *fx, unsigned int count)
+{
+	uint16_t i;
+
+	for (i = 0; i < count / 16; i++) {
+		put_init(fx, 1, i);
+		put_rolling(fx, 1000, i);
+	}
+	for (i = 0; i < count / 16; i++)
+		put_rolling(fx, 2000, i);
+}
+
 /* ---- reading ---- */
 
 static void read_all(struct tb_trace *open, uint64_t *events)
@@ -110,9 +123,12 @@ static void read_all(struct tb_trace *open, uint64_t *events)
 	const struct tb_block *block;
 	struct tb_cursor *look;
 	struct tb_view view;
+	size_t end, i;
 	unsigned int cpu;
 
 	do {
+		for (i = 0; (i = tb_trace_range(open, tb_trace_selected(open), i, &end)) < end; i++)
+			CHECK(tb_trace_header(open, i, NULL, NULL));
 		for (cpu = 0; cpu < tb_trace_nr_cpus(open); cpu++)
 			tb_trace_totals(open, cpu);
 		CHECK(!tb_cursor_open(open, &look));
@@ -191,6 +207,7 @@ static void many_recordings(void)
 {
 	grows("recordings", steps_of, make_recordings);
 	grows("providers", steps_of, make_providers);
+	grows("recordings apart", steps_of, make_apart);
 }
 
 /* ---- followed ---- */

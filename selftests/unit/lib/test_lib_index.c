@@ -310,7 +310,7 @@ static void recordings_in_turns(void)
 	struct tb_trace *trace;
 	struct tb_cursor *cursor;
 	struct tb_view view;
-	size_t init, end;
+	size_t init, found, end;
 	struct fx fx;
 
 	fx_init(&fx, 10, 1000);
@@ -335,8 +335,14 @@ static void recordings_in_turns(void)
 	CHECK_NUMBER(tb_trace_recordings(trace), 2);
 	for (i = 0; tb_trace_block(trace, i, NULL, &recording); i++)
 		CHECK(i < 6 && recording == wanted[i]);
-	CHECK(tb_trace_range(trace, 0, &end) == 0 && end == 6);
-	CHECK(tb_trace_range(trace, 1, &end) == 2 && end == 4);
+	for (i = 0; i < 8; i++) {
+		found = tb_trace_range(trace, 0, i, &end);
+		CHECK_NUMBER(found, i < 2 || i == 5 ? i : i < 5 ? 4 : 6);
+		CHECK_NUMBER(end, 6);
+		found = tb_trace_range(trace, 1, i, &end);
+		CHECK_NUMBER(found, i < 2 ? 2 : i < 4 ? i : 4);
+		CHECK_NUMBER(end, 4);
+	}
 	CHECK(!tb_cursor_open(trace, &cursor));
 	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 1001);
 	CHECK(tb_cursor_next(cursor, &view) == 1 && view.ticks == 2001);
@@ -348,6 +354,43 @@ static void recordings_in_turns(void)
 	CHECK(tb_cursor_next(cursor, &view) == 0);
 	tb_cursor_close(cursor);
 	CHECK(tb_trace_next_recording(trace) == 0);
+	tb_trace_close(trace);
+	fx_free(&fx);
+}
+
+/* Blocks of each recording are found; two of the recordings have more blocks than marks */
+static void recordings_mixed(void)
+{
+	unsigned int of, recording;
+	size_t i, end, next, last, found;
+	struct tb_trace *trace;
+	struct fx fx;
+
+	fx_init(&fx, 10, 1000);
+	fx_durable_end(&fx);
+	for (i = 0; i < 9000; i++) {
+		fx_open(&fx, 0, 1000 + i, 1, NULL);
+		fx_block(&fx, &fx.rings[0])->provider = i % 100 ? i / 1500 % 2 : 2;
+		fx_close(&fx, 0);
+	}
+	trace = open_it(&fx);
+	CHECK_NUMBER(tb_trace_recordings(trace), 3);
+	for (recording = 0; recording < 3; recording++) {
+		next = SIZE_MAX;
+		last = 0;
+		for (i = tb_trace_blocks(trace); i-- > 0; ) {
+			CHECK(tb_trace_header(trace, i, NULL, &of));
+			if (of == recording)
+				next = i;
+			if (!last && of == recording)
+				last = i;
+			if (i % 7)
+				continue;
+			found = tb_trace_range(trace, recording, i, &end);
+			CHECK_NUMBER(found, next == SIZE_MAX ? end : next);
+			CHECK(!last || end == last + 1);
+		}
+	}
 	tb_trace_close(trace);
 	fx_free(&fx);
 }
@@ -570,6 +613,7 @@ static const struct test tests[] = {
 	{ "a seek: records of programs, and open slices", seek_user },
 	{ "a seek: names of threads", seek_threads },
 	{ "alternating pieces of two recordings", recordings_in_turns },
+	{ "blocks of each recording are found among those of others", recordings_mixed },
 	{ "blocks and elements of a trace", raw },
 	{ "a damaged block, element by element", raw_damage },
 	{ "opening by headers alone", headers_alone },

@@ -176,7 +176,7 @@ static int find_turn(struct tb_trace *trace, const struct tb_block *block, uint6
 
 /* Block number @number is at @offset: keep a mark if its number is a multiple of 1 << skip */
 static int mark(struct tb_marks *marks, size_t most, uint64_t number,
-		uint64_t offset, uint64_t time)
+		uint64_t offset, uint64_t key)
 {
 	size_t i;
 
@@ -194,7 +194,7 @@ static int mark(struct tb_marks *marks, size_t most, uint64_t number,
 			  sizeof(*marks->at)))
 		return -ENOMEM;
 	marks->at[marks->count].offset = offset;
-	marks->at[marks->count++].time = time;
+	marks->at[marks->count++].key = key;
 	return 0;
 }
 
@@ -269,7 +269,7 @@ static int add_block(struct tb_trace *trace, const struct tb_block *block,
 	if (!ring)
 		ring = ring_new(recording, block->cpu);
 	if (!ring || mark(&trace->marks, FILE_MARKS, trace->nr_blocks, offset, 0) ||
-	    mark(&recording->marks, RING_MARKS, recording->nr_blocks, offset, 0))
+	    mark(&recording->marks, RING_MARKS, recording->nr_blocks, offset, trace->nr_blocks))
 		return -ENOMEM;
 	if (!recording->nr_blocks)
 		recording->first_block = trace->nr_blocks;
@@ -522,18 +522,12 @@ uint64_t tb_index_seek(const struct tb_trace *trace,
 	/* count blocks that begin before @ticks; the last of them is the result */
 	BISECT(low, ring->listed ? ring->nr_all : ring->marks.count, i,
 	       (ring->listed ? tb_header_at(trace, ring->all[i])->time_start :
-		ring->marks.at[i].time) < ticks);
+		ring->marks.at[i].key) < ticks);
 	low -= low != 0;
 	*number = ring->listed ? low : (uint64_t)low << ring->marks.skip;
 	if (ring->listed)
 		return ring->nr_all ? ring->all[low] : 0;
 	return ring->marks.count ? ring->marks.at[low].offset : 0;
-}
-
-size_t tb_trace_range(const struct tb_trace *trace, unsigned int recording, size_t *end)
-{
-	*end = (size_t)trace->recordings[recording].end_block;
-	return (size_t)trace->recordings[recording].first_block;
 }
 
 size_t tb_trace_blocks(const struct tb_trace *trace)
@@ -547,16 +541,13 @@ size_t tb_trace_blocks(const struct tb_trace *trace)
  */
 #define HINT(index, offset) ((uint64_t)(index) << 32 | (offset) >> TB_BLOCK_LOG2_MIN)
 
-const struct tb_block *tb_trace_header(const struct tb_trace *trace, size_t index,
-				       uint64_t *offset, unsigned int *recording)
+/* Step from block @number at @next to block @index.  Return its header, NULL: none; @place: out */
+static const struct tb_block *step_to(const struct tb_trace *trace, size_t index, uint64_t number,
+				      uint64_t next, uint64_t *place)
 {
 	const struct tb_block *block;
-	uint64_t at, next, number, hint, before;
+	uint64_t at, hint, before;
 
-	if (index >= trace->nr_blocks)
-		return NULL;
-	number = index >> trace->marks.skip << trace->marks.skip;
-	next = trace->marks.at[index >> trace->marks.skip].offset;
 	hint = atomic_load_explicit(&trace->hint, memory_order_relaxed);
 	if (hint >> 32 <= index && hint >> 32 > number) {
 		number = hint >> 32;
@@ -576,11 +567,49 @@ const struct tb_block *tb_trace_header(const struct tb_trace *trace, size_t inde
 	if (index <= UINT32_MAX && at >> TB_BLOCK_LOG2_MIN <= UINT32_MAX)
 		atomic_store_explicit(&((struct tb_trace *)trace)->hint,
 				      HINT(index, at), memory_order_relaxed);
+	*place = at;
+	return block;
+}
+
+const struct tb_block *tb_trace_header(const struct tb_trace *trace, size_t index,
+				       uint64_t *offset, unsigned int *recording)
+{
+	const struct tb_marks *marks = &trace->marks;
+	const struct tb_block *block;
+	uint64_t at;
+
+	if (index >= trace->nr_blocks)
+		return NULL;
+	block = step_to(trace, index, index >> marks->skip << marks->skip,
+			marks->at[index >> marks->skip].offset, &at);
+	if (!block)
+		return NULL;
 	if (offset)
 		*offset = at;
 	if (recording)
 		*recording = tb_index_recording(trace, block, at);
 	return block;
+}
+
+size_t tb_trace_range(const struct tb_trace *trace, unsigned int recording, size_t from,
+		      size_t *end)
+{
+	const struct tb_recording *own = &trace->recordings[recording];
+	const struct tb_marks *marks = &own->marks;
+	unsigned int of;
+	size_t low = 0;
+	uint64_t at;
+
+	*end = (size_t)own->end_block;
+	BISECT(low, marks->count, i, (TB_COUNT_STEP(), marks->at[i].key) < from);
+	/* go to the next mark at once if the recording has no blocks between @from and it */
+	if (low < marks->count && (!marks->skip || !low)) {
+		from = (size_t)marks->at[low].key;
+		step_to(trace, from, from, marks->at[low].offset, &at);
+	}
+	while (from < *end && tb_trace_header(trace, from, NULL, &of) && of != recording)
+		from++;
+	return from < *end ? from : *end;
 }
 
 const struct tb_block *tb_trace_block(const struct tb_trace *trace, size_t index,

@@ -29,7 +29,8 @@ enum tb_known {
 /* Places of some blocks of a file or ring, evenly spaced: blocks 0, 1 << skip, 2 << skip ... */
 struct tb_mark {
 	uint64_t offset;
-	uint64_t time;			/* of a ring: time_start of the block */
+	uint64_t key;			/* of a ring: time_start of the block; of a recording: its
+					 * number in the file */
 };
 
 struct tb_marks {

@@ -62,17 +62,15 @@ static int compare_headers(const void *one, const void *other)
 /* Sort the headers of recording @number; -ENOMEM */
 static int sort_headers(struct verify *verify, unsigned int number)
 {
-	size_t end, i = tb_trace_range(verify->trace, number, &end);
+	size_t end, i = tb_trace_range(verify->trace, number, 0, &end);
 	const struct tb_block *header;
-	unsigned int recording;
 
 	verify->headers = malloc((end - i + 1) * sizeof(*verify->headers));
 	if (!verify->headers)
 		return -ENOMEM;
-	for (; i < end && (header = tb_trace_header(verify->trace, i, NULL, &recording)); i++)
-		if (recording == number)
-			verify->headers[verify->nr_headers++] =
-				(struct numbered_header){ *header, i };
+	for (; (i = tb_trace_range(verify->trace, number, i, &end)) < end &&
+	       (header = tb_trace_header(verify->trace, i, NULL, NULL)); i++)
+		verify->headers[verify->nr_headers++] = (struct numbered_header){ *header, i };
 	qsort(verify->headers, verify->nr_headers, sizeof(*verify->headers), compare_headers);
 	return 0;
 }
@@ -120,7 +118,7 @@ static int verify_repeated(struct verify *verify, unsigned int recording, size_t
 
 static int verify_recording(struct verify *verify, unsigned int number)
 {
-	unsigned int recording, cpu;
+	unsigned int cpu;
 	int repeated = 0;
 	size_t end, i;
 
@@ -139,9 +137,10 @@ static int verify_recording(struct verify *verify, unsigned int number)
 	verify->nr_headers = 0;
 	if (!verify->rings)
 		return complain("out of memory");
-	for (i = tb_trace_range(verify->trace, number, &end); repeated >= 0 && i < end; i++) {
-		verify->block = tb_trace_block(verify->trace, i, &verify->offset, &recording);
-		if (!verify->block || recording != number)
+	for (i = 0; repeated >= 0 &&
+		    (i = tb_trace_range(verify->trace, number, i, &end)) < end; i++) {
+		verify->block = tb_trace_block(verify->trace, i, &verify->offset, NULL);
+		if (!verify->block)
 			continue;
 		if (verify->block->kind == TB_BLOCK_NOTE) {
 			verify_note(verify);

@@ -28,7 +28,7 @@ static uint64_t now_ms(void)
 void progress_start(struct progress *progress, const struct tb_trace *trace,
 		    unsigned int recording, bool quiet)
 {
-	size_t end, i;
+	size_t first, end;
 
 	progress->steps = STEPS;
 	progress->shown = !quiet && isatty(STDERR_FILENO);
@@ -36,18 +36,9 @@ void progress_start(struct progress *progress, const struct tb_trace *trace,
 		return;
 	progress->start_ms = progress->said_ms = now_ms();
 	progress->begin = UINT64_MAX;
-	for (i = tb_trace_range(trace, recording, &end); i < end; i++) {
-		unsigned int of;
-		uint64_t offset;
-
-		tb_trace_header(trace, i, &offset, &of);
-		if (of != recording)
-			continue;
-		if (offset < progress->begin)
-			progress->begin = offset;
-		if (offset > progress->end)
-			progress->end = offset;
-	}
+	first = tb_trace_range(trace, recording, 0, &end);
+	tb_trace_header(trace, first, &progress->begin, NULL);
+	tb_trace_header(trace, end - 1, &progress->end, NULL);
 }
 
 void progress_show(struct progress *progress)

@@ -161,16 +161,16 @@ uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t 
 
 uint64_t ticks_near_end(const struct tb_trace *trace)
 {
-	size_t first, end, i;
+	unsigned int recording = tb_trace_selected(trace);
 	const struct tb_block *block;
-	unsigned int recording;
 	uint64_t ticks = 0;
+	size_t end, i;
 
-	first = tb_trace_range(trace, tb_trace_selected(trace), &end);
-	for (i = end; i-- > first && end - i < NEAR_BLOCKS; ) {
-		block = tb_trace_header(trace, i, NULL, &recording);
-		if (block && recording == tb_trace_selected(trace) &&
-		    block->kind == TB_BLOCK_ROLLING && block->time_start > ticks)
+	tb_trace_range(trace, recording, 0, &end);
+	for (i = end < NEAR_BLOCKS ? 0 : end - NEAR_BLOCKS + 1;
+	     (i = tb_trace_range(trace, recording, i, &end)) < end; i++) {
+		block = tb_trace_header(trace, i, NULL, NULL);
+		if (block && block->kind == TB_BLOCK_ROLLING && block->time_start > ticks)
 			ticks = block->time_start;
 	}
 	return ticks;
