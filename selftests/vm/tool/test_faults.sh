@@ -299,7 +299,7 @@ no_memory()
 		exact next.tbuf
 }
 
-# Other processes want all of the memory.
+# Other processes want all of the memory.  The file is memory, too: a load would fill the rest.
 pressure()
 {
 	squeeze()
@@ -315,7 +315,7 @@ pressure()
 		umount squeeze
 		return $code
 	}
-	recording pressure.tbuf squeeze
+	events=signal recording pressure.tbuf squeeze
 }
 
 # ---- clocks ----------------------------------------------------------------
