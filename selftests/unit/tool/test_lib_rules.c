@@ -19,6 +19,7 @@
 #define tb_device_category fake_category
 #define tb_device_quota fake_quota
 #define tb_device_intake fake_intake
+#define cgroups_each fake_cgroups
 
 #include "../../../userspace/tool/choose/choose.h"
 
@@ -54,6 +55,7 @@ static int fake_intake(struct tb_device *device, struct tb_intake_info *info);
 #include "../../../userspace/tool/choose/suppressed.c"
 #define take who_take
 #include "../../../userspace/tool/choose/target_threads.c"
+#undef cgroups_each
 
 /* ---- functions of the tool's other files ---- */
 
@@ -242,6 +244,7 @@ static int fake_intake(struct tb_device *device, struct tb_intake_info *info)
 }
 
 static int pids_result;
+static unsigned int nr_members, most_members;	/* of the cgroup */
 
 static int fake_pids(struct tb_device *device, const uint32_t *pids,
 		     unsigned int count, uint32_t flags, uint32_t *bad)
@@ -254,7 +257,33 @@ static int fake_pids(struct tb_device *device, const uint32_t *pids,
 		tell(" %u", pids[i]);
 	tell("\n");
 	*bad = 1;
+	/* meanwhile processes of the cgroup make others */
+	if (nr_members < most_members)
+		nr_members++;
 	return pids_result;
+}
+
+/* The processes 21, 22, ... are in the cgroup /one */
+int fake_cgroups(int (*visit)(uint32_t id, const char *path, const char *folder, void *context),
+		 void *context)
+{
+	char folder[] = "/tmp/test_lib_rules.XXXXXX", name[64];
+	unsigned int i;
+	FILE *file;
+	int result;
+
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(name, sizeof(name), "%s/cgroup.procs", folder);
+	file = fopen(name, "w");
+	CHECK(file != NULL);
+	for (i = 0; file && i < nr_members; i++)
+		fprintf(file, "%u\n", 21 + i);
+	if (file)
+		fclose(file);
+	result = visit(1, "/one", folder, context);
+	unlink(name);
+	rmdir(folder);
+	return result;
 }
 
 /* ---- helpers ---- */
@@ -574,6 +603,25 @@ static void threads(void)
 	CHECK_SAID("same release");
 }
 
+/* Processes that a cgroup's processes make before the kernel knows these are chosen, too */
+static void cgroup_grows(void)
+{
+	pids_result = 0;
+	nr_members = most_members = 2;
+	CHECK_NUMBER(whose(false, 0, OPTION_CGROUP, "/one", 0, ""), 0);
+	CHECK_TEXT(told, "pids flags=6 21 22\n");
+	nr_members = 1;
+	most_members = 3;
+	CHECK_NUMBER(whose(false, 0, OPTION_CGROUP, "/one", 0, ""), 0);
+	CHECK_TEXT(told, "pids flags=6 21\npids flags=6 21 22\npids flags=6 21 22 23\n");
+	/* it makes others all the time */
+	nr_members = 1;
+	most_members = 100;
+	CHECK_NUMBER(whose(false, 0, OPTION_CGROUP, "/one", 0, ""), 0);
+	CHECK_NUMBER(nr_members, 1 + CGROUP_TRIES);
+	most_members = 0;
+}
+
 static void kept_out(void)
 {
 	struct tb_query query = { .nr_events = NR_EVENTS };
@@ -684,6 +732,7 @@ static const struct test tests[] = {
 	{ "rules: triggers", triggers },
 	{ "rules: how much programs may write", rates_of_writers },
 	{ "rules: threads and processes", threads },
+	{ "rules: a cgroup that makes processes", cgroup_grows },
 	{ "rules: counts of suppressed events", kept_out },
 	{ "rules: whether all system calls are recorded", all_calls },
 	{ "rules: categories of programs", categories },

@@ -14,6 +14,8 @@
 #include "tool/command/command.h"
 #include "tool/command/number.h"
 
+#define CGROUP_TRIES 5		/* to choose all processes of a cgroup that makes processes */
+
 static bool has_pid(const struct target_threads *target, uint32_t pid)
 {
 	uint32_t i;
@@ -166,8 +168,24 @@ static int add_cgroup(struct target_threads *target)
 			target->cgroup);
 }
 
+/* Tell the kernel which threads to record; -errno, with -ESRCH the index @bad */
+static int tell_kernel(struct tb_device *device, struct target_threads *target, uint32_t *bad)
+{
+	int result;
+
+	for (;;) {
+		result = tb_device_pids(device, target->pids, target->count, target->flags, bad);
+		/* the process may have ended since add_cgroup() added it: leave it out */
+		if (result != -ESRCH || !target->cgroup || *bad >= target->count ||
+		    target->count == 1)
+			return result;
+		target->pids[*bad] = target->pids[--target->count];
+	}
+}
+
 int target_threads_apply(struct tb_device *device, struct target_threads *target, uint32_t pid)
 {
+	unsigned int chosen, tries = CGROUP_TRIES;
 	uint32_t bad = UINT32_MAX;
 	int result;
 
@@ -188,14 +206,13 @@ int target_threads_apply(struct tb_device *device, struct target_threads *target
 		target->pids[target->count++] = pid;
 		target->flags |= TB_PIDS_PROCESS;
 	}
-	for (;;) {
-		result = tb_device_pids(device, target->pids, target->count, target->flags, &bad);
-		/* the process may have ended since add_cgroup() added it: leave it out */
-		if (result != -ESRCH || !target->cgroup || bad >= target->count ||
-		    target->count == 1)
-			break;
-		target->pids[bad] = target->pids[--target->count];
-	}
+	do {
+		result = tell_kernel(device, target, &bad);
+		chosen = target->count;
+		/* until the kernel knew them, processes of the cgroup may have made others */
+		if (!result && target->cgroup && add_cgroup(target))
+			return EXIT_WRONG;
+	} while (target->count > chosen && --tries);
 	if (result == -ENOTTY && !target->given)
 		return EXIT_FINE;	/* such a module records all threads */
 	return result < 0 ? complain_threads(target, result, bad) : EXIT_FINE;
