@@ -101,6 +101,71 @@ stranger()
 	! in_it su bob -c 'cd && tracebuf record -q -d 0.5 -o t.tbuf' && ! in_it test -e /home/bob/t.tbuf
 }
 
+# hostile_files: /srv/hostile, with libraries that tell which capabilities they get (hostile.c). One
+# stands in for a library that each program of tracebuf needs, which it loads under another name.
+hostile_files()
+{
+	files=$root/srv/hostile
+	golden=${here%/package}/golden
+	mkdir -p "$files/plugins" "$files/provider" "$files/libraries" "$files/libc" &&
+		cp "$here/hostile.c" "$here/hostile.sh" "$golden/kernel.tbuf" \
+			"$golden/user.tbuf" "$files" &&
+		: >"$files/log" && chmod 666 "$files/log" || return
+	# shellcheck disable=SC2016
+	in_it sh -ec 'cd /srv/hostile
+		cc="cc -Wall -Werror -shared -fPIC -DLOG=\"/srv/hostile/log\" hostile.c"
+		$cc -o preload.so
+		cp preload.so plugins/path.so
+		cp preload.so provider/babeltrace2-python-plugin-provider.so
+		cp preload.so libc/libc.so.6
+		for program in /usr/bin/tracebuf /usr/libexec/tracebuf/tracebuf-tools; do
+			zstd=$(ldd $program | sed -n "s/.*libzstd.* => \([^ ]*\).*/\1/p")
+			[ "$zstd" ]
+		done
+		sed "s/libzstd\.so\.1/libZstd.so.1/g" "$zstd" >libraries/libZstd.so.1
+		$cc -o libraries/libzstd.so.1 -Wl,-soname,libzstd.so.1 -Wl,--no-as-needed \
+			libraries/libZstd.so.1'
+}
+
+# hostile USER ARGUMENT...: hostile.sh as USER
+hostile()
+{
+	user=$1
+	shift
+	in_it su "$user" -c "cd && sh /srv/hostile/hostile.sh $*"
+}
+
+# The libraries work, and would notice a capability: Babeltrace with one passes it on to them.
+hostile_work()
+{
+	hostile anna loads || return
+	babeltrace2=$(in_it readlink -f /usr/bin/babeltrace2)
+	in_it setcap cap_perfmon+ep "$babeltrace2" || return
+	hostile anna loads >/tmp/loads
+	in_it setcap -r "$babeltrace2" || return
+	cat /tmp/loads
+	grep 'path.so .*babeltrace2 0000004000000000 0000004000000000' /tmp/loads &&
+		grep 'home.so .*babeltrace2 0000004000000000 0000004000000000' /tmp/loads
+}
+
+# with_capability PROGRAM COMMAND: the attempts find that PROGRAM, which has COMMAND, has the
+# capability, as the tool itself once had
+with_capability()
+{
+	in_it setcap cap_perfmon+ep "$1" || return
+	hostile anna member "$2" >/tmp/finds
+	code=$?
+	in_it setcap -r "$1" || return
+	cat /tmp/finds
+	[ "$code" = 1 ] && grep "$1 did not load .*: has it a capability" /tmp/finds
+}
+
+hostile_finds()
+{
+	with_capability /usr/bin/tracebuf status &&
+		with_capability /usr/libexec/tracebuf/tracebuf-tools print
+}
+
 babeltrace()
 {
 	in_it babeltrace2 /root/t.tbuf >/tmp/bt || return
@@ -158,6 +223,11 @@ check "the devices are the group's" rights
 check "root records, and verifies" records
 check "so does a member of the group" member
 check "others do not" stranger
+check "libraries that a user wants to be loaded" hostile_files
+check "they are, by Babeltrace, and would notice a capability" hostile_work
+check "a capability of the tool itself would be found" hostile_finds
+check "no command of a member loads one with a capability, nor has any" hostile anna member
+check "no command of another user does" hostile bob stranger
 check "Babeltrace reads it by itself" babeltrace
 check "a program records with the library" program
 check "events are completed in bash" completion

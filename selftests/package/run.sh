@@ -196,18 +196,51 @@ upgrade()
 	installed "$other" && installed "$kernel"
 }
 
-# DKMS skips a kernel that dkms.conf excludes, and the kernel's package does not fail.
-skipped()
+# excluded KERNEL PATTERN: DKMS skips a new kernel of this name, whose configuration is that of a
+# good one without the lines of PATTERN, and the kernel's package does not fail
+excluded()
 {
-	fake=6.12.0-without-glob
+	fake=$1
 	mkdir -p "$root/lib/modules/$fake/build/include"
-	grep -v '^CONFIG_GLOB=' "$root/usr/src/linux-headers-$(kernel_release "$kernel")/.config" \
+	grep -v "$2" "$root/usr/src/linux-headers-$(kernel_release "$kernel")/.config" \
 		>"$root/lib/modules/$fake/build/.config"
 	inside run-parts --verbose --exit-on-error --arg="$fake" /etc/kernel/postinst.d || return
 	inside dkms build "tracebuf/$(version)" -k "$fake"
 	[ $? = 77 ] || return 1
 	rm -rf "$root/lib/modules/$fake"
 	! inside dkms status -k "$fake" | grep "$fake"
+}
+
+skipped()
+{
+	excluded 6.12.0-without-glob '^CONFIG_GLOB='
+}
+
+# excluded by the version alone
+too_old()
+{
+	for old in 6.0.19-old 5.10.0-old; do
+		excluded "$old" '^$' || { echo "$old is not skipped"; return 1; }
+	done
+}
+
+# fits KERNEL: what dkms does with the name of a kernel
+fits()
+{
+	# shellcheck disable=SC2016
+	inside bash -c '. "/usr/src/tracebuf-$0/dkms.conf" && [ "$BUILD_EXCLUSIVE_KERNEL" ] &&
+		[[ $1 =~ $BUILD_EXCLUSIVE_KERNEL ]]' "$(version)" "$1"
+}
+
+# by the version in the name
+names()
+{
+	for release in 6.1.0-57-amd64 6.1.57 6.2.0 6.9.1 6.10.0-rc1 6.12.9+deb13-amd64 7.0.0 10.1; do
+		fits "$release" || { echo "$release is excluded"; return 1; }
+	done
+	for release in 6.0.0 6.0.19-4-amd64 5.10.0-30-amd64 5.19.17 4.19.0 3.16.0 2.6.32; do
+		! fits "$release" || { echo "$release is not excluded"; return 1; }
+	done
 }
 
 version()
@@ -321,6 +354,8 @@ check "the tool uses the system's libraries" shared
 check "the modules for $kernel" build_it
 check "they are built anew when a kernel is installed" upgrade
 check "a kernel that the module does not fit is skipped" skipped
+check "so is a kernel before 6.1" too_old
+check "which kernels are, by their names" names
 check "both modules are there" events_module
 check "a locked-down kernel: the tool says how to enroll the key" enroll_key
 check "autopkgtest: read-trace" autopkgtest read-trace
