@@ -235,7 +235,7 @@ fits()
 # by the version in the name
 names()
 {
-	for release in 6.1.0-57-amd64 6.1.57 6.2.0 6.9.1 6.10.0-rc1 6.12.9+deb13-amd64 7.0.0 10.1; do
+	for release in 6.1.0-57-amd64 6.1.57 6.2.0 6.10.0-rc1 6.12.9+deb13-amd64 7.0.0 10.1; do
 		fits "$release" || { echo "$release is excluded"; return 1; }
 	done
 	for release in 6.0.0 6.0.19-4-amd64 5.10.0-30-amd64 5.19.17 4.19.0 3.16.0 2.6.32; do
