@@ -182,7 +182,10 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 	known_run(a, cpu, slice->begin, end);
 	if (a->total.end >= a->options.from && analysis_wants_cpu(a, slice->cpu))
 		series_add(a, cpu->it.known, slice->begin, end);
-	task = task_of(a, slice->tid);
+	/* the end of a run in a gap comes late: the task may have ended since, on another CPU */
+	task = slice->tid ? map_get(&a->threads, slice->tid) : NULL;
+	if (!task || !task->it.ended || slice->begin >= task->off_at)
+		task = task_of(a, slice->tid);
 	cpu->history[cpu->past++ % ANALYSIS_HISTORY] =
 		(struct run_interval){ task ? &task->it : NULL, NULL, slice->begin, end };
 	if (analysis_wants(a, slice->cpu, slice->tid))

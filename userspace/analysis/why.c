@@ -573,7 +573,9 @@ bool why_cut(const struct why *why, uint32_t thread, uint64_t *from, uint64_t *t
 	const struct why_line *line = why_line_of(&why->lines, thread);
 
 	*from = later(*from, line->born);
-	*to = earlier(*to, line->after ? line->after->born : line->ended);
+	*to = earlier(*to, line->ended);
+	if (line->after)
+		*to = earlier(*to, line->after->born);
 	return *from < *to;
 }
 

@@ -133,9 +133,8 @@ static int note_names(struct reader *reader, struct why_line *line, uint64_t ns)
 	return add_name(line, line->comm, ns);
 }
 
-/* Add a thread with TID @tid, from @born on; @before had the TID until then.  NULL: no memory */
-static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why_line *before,
-				 uint64_t born)
+/* Add a thread with TID @tid, without a name.  Return NULL without memory */
+static struct why_line *add_line(struct reader *reader, uint32_t tid)
 {
 	struct why_lines *lines = reader->lines;
 	struct why_line *line;
@@ -149,12 +148,32 @@ static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why
 	lines->threads[lines->nr_threads++] = line;
 	line->thread = (uint32_t)lines->nr_threads;
 	line->tid = tid;
+	line->ended = UINT64_MAX;
+	return line;
+}
+
+/* Add a thread with TID @tid, from @born on; @before had the TID until then.  NULL: no memory */
+static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why_line *before,
+				 uint64_t born)
+{
+	struct why_line *line = add_line(reader, tid);
+
+	if (!line)
+		return NULL;
 	line->before = before;
 	line->born = born;
-	line->ended = UINT64_MAX;
 	if (before)
 		before->after = line;
 	return note_names(reader, line, born) ? NULL : line;
+}
+
+/* Add the thread that had the TID of @line before.  Its name is not known any more */
+static struct why_line *line_before(struct reader *reader, struct why_line *line)
+{
+	line->before = add_line(reader, line->tid);
+	if (line->before)
+		line->before->after = line;
+	return line->before;
 }
 
 /* The thread with TID @tid at @ns; NULL: no memory */
@@ -168,8 +187,9 @@ static struct why_line *line_at(struct reader *reader, uint32_t tid, uint64_t ns
 		if (line)
 			*slot = line;
 	}
-	while (line && line->before && ns < line->born)
-		line = line->before;
+	/* what ends in a gap comes late: another thread may have the TID by then */
+	while (line && ns < line->born)
+		line = line->before ? line->before : line_before(reader, line);
 	return line;
 }
 
@@ -619,6 +639,8 @@ static int compare_lines(const void *a, const void *b, void *context)
 
 	if (first->tid != second->tid)
 		return first->tid < second->tid ? -1 : 1;
+	if (first->born != second->born)
+		return first->born < second->born ? -1 : 1;
 	return first->thread < second->thread ? -1 : first->thread > second->thread;
 }
 

@@ -3,11 +3,15 @@
 """Small machines with a known history, and recordings that lack parts of it.
 
 History(seed) has a few CPUs and threads. At random the threads run, wait, wake each other, call the
-kernel, and are interrupted. The lists have everything that happened, to the nanosecond:
+kernel, and are interrupted; some end, and new ones begin, often with the TID of one that has ended.
+life() has the thread that a TID belonged to. The lists have everything that happened, to the
+nanosecond:
 
     runs    (cpu, tid, begin, end)              each time that a thread was on a CPU; tid 0: idle
     waits   (tid, cpu, waking, wakeup, end, waker)      from a wake-up until the thread ran
-    offs    (tid, begin, end, state, waking)    from leaving a CPU until running again
+    offs    (tid, begin, end, state, waking)    from leaving a CPU until running again: not of
+                                                a thread that has ended
+    firsts  (tid, begin, end)                   from the wake-up of a new thread until it ran
     calls   (tid, number, begin, end)
     irqs    (cpu, kind, number, begin, end)     kind: "irq", "softirq"
     functions   (cpu, kind, number, name, begin, end)   of timers, inside of an interrupt
@@ -19,11 +23,14 @@ selections say what is missing. script() is the recording as input of history_tr
 """
 import random
 import history_causes
+import history_lives
 from history_causes import HARDIRQ, RUNNING, SLEEPS, TIMERS
+from history_lives import DEAD
 
 KINDS = ("switch", "wake", "irq", "softirq", "call")
 MORE = KINDS + ("request", "timer")
 GROUP = {"switch": "switch", "migrate": "switch", "waking": "wake", "wakeup": "wake",
+         "wakeupnew": "wake",
          "irq": "irq", "irqend": "irq",
          "softirq": "softirq", "softirqend": "softirq", "raise": "softirq",
          "enter": "call", "exit": "call",
@@ -47,8 +54,12 @@ class Event:
 
 
 class Thread:
-    def __init__(self, tid, cgroup):
-        self.tid, self.cgroup = tid, cgroup
+    """born: time of its fork, None: before the history; ends: it has begun to end, which takes some
+    time; died: its last switch"""
+
+    def __init__(self, tid, cgroup, born=None):
+        self.tid, self.cgroup, self.born = tid, cgroup, born
+        self.ends, self.died, self.new = False, None, None
         self.out = self.call = self.waking = self.wakeup = None
         self.target = self.waker = None
         self.holder = self.what = None
@@ -68,7 +79,7 @@ class CPU:
                                 for event in self.interrupts})
 
 
-class History(history_causes.Causes):
+class History(history_causes.Causes, history_lives.Lives):
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.events = []
@@ -77,10 +88,12 @@ class History(history_causes.Causes):
         self.moves = []         # of threads from one CPU's queue to another's: (tid, event)
         self.first_waits = []   # of threads that slept at the beginning: (tid, waking, end)
         self.queued = []        # of those that waited for a CPU then: (tid, end)
+        self.firsts = []
         self.begin = self.now = 10_000_000
         self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
         self.threads = {tid: Thread(tid, self.random.choice((0, *range(7, 11))))
                         for tid in range(100, 101 + self.random.randint(1, 7))}
+        self.set_up_lives()
         self.woken = []         # wake-ups that the target's CPU has yet to do
         self.inserted = []      # requests that are not issued: (disk, kind, sector, event)
         self.requests = []      # those that are issued and not complete
@@ -158,6 +171,10 @@ class History(history_causes.Causes):
         if not thread:
             if cpu.queue:
                 self.switch(cpu, RUNNING)
+        elif thread.ends:
+            self.go_on_ending(cpu, thread)
+        elif self.random.random() < self.mortal:
+            self.begin_or_end(cpu, thread)
         elif self.waiters(thread) and self.random.random() < 0.7:
             self.hold(cpu, thread)
         elif not thread.call and self.random.random() < 0.15:
@@ -239,7 +256,9 @@ class History(history_causes.Causes):
         if thread:
             thread.out = event
             thread.waking = thread.wakeup = None
-            if state == RUNNING:
+            if state in DEAD:
+                self.died(thread, event)
+            elif state == RUNNING:
                 cpu.queue.append(thread)
             else:
                 thread.sleeping = True
@@ -253,6 +272,11 @@ class History(history_causes.Causes):
                                thread.waking.tid))
         if thread.out:
             self.offs.append((thread.tid, thread.out, event, thread.out.args[0], thread.waking))
+        elif thread.new:
+            self.waits.append((thread.tid, cpu.number, thread.new, thread.new, event,
+                               thread.new.tid))
+            self.firsts.append((thread.tid, thread.new, event))
+            thread.new = None
         elif thread.waking:
             self.first_waits.append((thread.tid, thread.waking, event))
         else:
@@ -314,6 +338,8 @@ class History(history_causes.Causes):
             if thread.out:
                 self.offs.append((thread.tid, thread.out, None, thread.out.args[0],
                                   thread.waking))
+            elif thread.new:
+                self.firsts.append((thread.tid, thread.new, None))
             elif thread.waking and all(cpu.current != thread.tid for cpu in self.cpus):
                 self.first_waits.append((thread.tid, thread.waking, None))
 
@@ -324,6 +350,7 @@ class History(history_causes.Causes):
         self.starts = {cpu.number: self.begin for cpu in self.cpus}
         self.ends = {cpu.number: self.end for cpu in self.cpus}
         self.trailing, self.later, self.selections, self.how = {}, set(), [], "stopped"
+        self.lost_forks = False
         for event in self.events:
             event.kept = True
 
@@ -333,6 +360,7 @@ class History(history_causes.Causes):
         self.ends = {cpu.number: self.end for cpu in self.cpus}
         self.trailing, self.later = {}, set()
         self.how = self.random.choice(("stopped", "stopped", "killed", "snapshot", "part"))
+        self.lost_forks = self.random.random() < 0.2
         no_firsts = self.late and self.random.random() < 0.5
         self.select()
         for cpu in self.cpus:
@@ -419,7 +447,10 @@ class History(history_causes.Causes):
         lines += [f"first {cpu} 7" for cpu in self.later]
         if self.how == "part":
             lines += [f"part {cpu} 0" for cpu in self.later]
-        lines += [f"select {time} {','.join(chosen) or '-'}" for time, chosen in self.selections]
+        # in the order of time
+        lines += [line for _, line in sorted(
+            [(time, f"select {time} {','.join(chosen) or '-'}") for time, chosen in self.selections]
+            + self.recorded())]
         gaps = {cpu: [gap for gap in gaps if gap != self.trailing.get(cpu)]
                 for cpu, gaps in self.gaps.items()}
         for event in self.events:

@@ -56,6 +56,9 @@ class Causes:
         """The thread waits for a lock or for data of another one, which does not wait for it."""
         awake = cpu.queue or [one for one in self.threads.values()
                               if not one.sleeping or one.holder]
+        awake = [one for one in awake if not one.ends]
+        if not awake:
+            return
         end = holder = self.random.choice(awake)
         while end is not thread and end.holder:
             end = end.holder
@@ -71,7 +74,7 @@ class Causes:
         """Threads of a CPU wait for each other."""
         for _ in range(self.random.randint(3, 14)):
             thread = self.threads.get(cpu.current)
-            if not thread and not cpu.queue:
+            if not (thread or cpu.queue) or (thread and thread.ends):
                 break
             if not thread:
                 self.switch(cpu, RUNNING)
@@ -189,7 +192,8 @@ class Causes:
 
     def described(self):
         lines = [f"quota {cgroup} {text}" for cgroup, text in QUOTAS.items()]
-        lines += [f"thread {thread.tid} {thread.cgroup}" for thread in self.threads.values()]
+        old = [thread for thread in self.everyone if not thread.born]
+        lines += [f"thread {thread.tid} {thread.cgroup}" for thread in old]
         lines += [f"symbol {number} {name}" for number, name in FUNCTIONS.items()]
-        return lines + [f"file {tid} {number} {name}" for tid in self.threads
+        return lines + [f"file {thread.tid} {number} {name}" for thread in old
                         for number, name in FILES.items()]

@@ -13,14 +13,16 @@
  *   thread TID [CGROUP]          a thread named t<TID> existed before the recording
  *   quota CGROUP TEXT            its CPU quota: TB_STRING_QUOTA
  *   file TID NUMBER NAME         the thread had this file open
- *   fork TIME PARENT TID         the process TID begins
+ *   fork TIME PARENT TID [CGROUP]    the process TID begins; another one may have had its TID
+ *   ends TIME TID [CGROUP]       the process TID begins to end: TB_THREAD_EXIT.  It still runs
+ *                                until a switch with the state 16 or 32 (X, Z)
  *   symbol NUMBER NAME           the name of a function of timers
  *   disk MINOR NAME              the name of the disk 8:MINOR
  *   first CPU NUMBER             sequence number of the first block of the CPU in the file
  *   gap CPU TIME TID LOST FIRST LAST     begin a block; before it LOST events from FIRST to LAST
  *                                were overwritten
  *   switch CPU TIME PREV STATE NEXT
- *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ...   CONTEXT: TB_CONTEXT_*
+ *   waking CPU TIME WAKER TID TARGET CONTEXT, wakeup ..., wakeupnew ...  CONTEXT: TB_CONTEXT_*
  *   migrate CPU TIME TASK TID FROM TO     from one CPU's queue to another's
  *   irq CPU TIME TID NUMBER, irqend ..., softirq ..., softirqend ...
  *   raise CPU TIME TID NUMBER CONTEXT    a softirq; CONTEXT: TB_CONTEXT_*
@@ -161,6 +163,8 @@ static void describe(void)
 			    fx_exit_compact, 2);
 		fx_describe(&fx, EV_EXIT, 0, "raw_syscalls", "sys_exit", fx_exit_fields, 2);
 	}
+	fx_describe(&fx, EV_WAKEUP_NEW + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup_new",
+		    fx_wake_compact, 4);
 	fx_describe(&fx, EV_WAKEUP + 1, TB_EVENT_SIMPLE, "sched", "sched_wakeup",
 		    fx_wake_compact, 4);
 	fx_describe(&fx, EV_WAKING + 1, TB_EVENT_SIMPLE, "sched", "sched_waking",
@@ -360,10 +364,12 @@ static void add_thread(uint32_t tid, uint32_t cgroup)
 	fx_durable(&fx, TB_EV_THREAD, &thread, sizeof(thread));
 }
 
-static void add_process(uint64_t time, uint32_t parent, uint32_t tid)
+/* A process begins or ends */
+static void change_process(uint64_t time, uint32_t parent, uint32_t tid, uint32_t cgroup,
+			   uint16_t flags)
 {
 	struct tb_thread thread = {
-		.tid = tid, .tgid = tid, .parent = parent, .flags = TB_THREAD_FORK,
+		.tid = tid, .tgid = tid, .parent = parent, .flags = flags, .cgroup = cgroup,
 	};
 
 	name_of(tid, thread.comm);
@@ -455,6 +461,8 @@ static bool take(const char *order, unsigned int cpu, uint64_t time, uint32_t ti
 		wake(cpu, time, tid, EV_WAKING, more);
 	else if (!strcmp(order, "wakeup"))
 		wake(cpu, time, tid, EV_WAKEUP, more);
+	else if (!strcmp(order, "wakeupnew"))
+		wake(cpu, time, tid, EV_WAKEUP_NEW, more);
 	else if (!strcmp(order, "migrate"))
 		migrate(cpu, time, tid, more);
 	else if (!strcmp(order, "irq"))
@@ -542,13 +550,16 @@ static bool take_end(const char *line)
 static bool take_machine(const char *line)
 {
 	char text[TEXT];
-	uint32_t key, number = 0;
+	uint32_t key, number = 0, cgroup = 0;
 	uint64_t time;
 
 	if (sscanf(line, "thread %" SCNu32 " %" SCNu32, &key, &number) >= 1)
 		add_thread(key, number);
-	else if (sscanf(line, "fork %" SCNu64 " %" SCNu32 " %" SCNu32, &time, &number, &key) == 3)
-		add_process(time, number, key);
+	else if (sscanf(line, "fork %" SCNu64 " %" SCNu32 " %" SCNu32 " %" SCNu32, &time, &number,
+			&key, &cgroup) >= 3)
+		change_process(time, number, key, cgroup, TB_THREAD_FORK);
+	else if (sscanf(line, "ends %" SCNu64 " %" SCNu32 " %" SCNu32, &time, &key, &cgroup) >= 2)
+		change_process(time, 1, key, cgroup, TB_THREAD_EXIT);
 	else if (sscanf(line, "disk %" SCNu32 " %255s", &key, text) == 2)
 		add_string(TB_STRING_DISK, 8 << 20 | key, text);
 	else if (sscanf(line, "quota %" SCNu32 " %255[^\n]", &key, text) == 2)

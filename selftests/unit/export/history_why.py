@@ -20,7 +20,7 @@ from history_causes import FUTEX, NET_RX, TIMERS, quota_of
 DEPTH = 32              # WHY_DEPTH
 NANOSLEEP = 35          # the system call
 # events with their TB_CONTEXT_*, and which argument that is
-WITH_CONTEXT = {"raise": 1, "waking": 2, "wakeup": 2,
+WITH_CONTEXT = {"raise": 1, "waking": 2, "wakeup": 2, "wakeupnew": 2,
                 **{kind + end: 2 for kind in TIMERS for end in ("", "end")}}
 # the results of poll, rt_sigtimedwait and futex when their time is over
 TIMED = {7: 0, 128: -11, FUTEX: -110}
@@ -28,7 +28,9 @@ QUOTA_NS = 1_000_000    # a CPU that is idle for less may be on its way to run t
 
 
 class Truth:
-    """What a recording with all events of a history tells. @made: the beginnings of requests."""
+    """What a recording with all events of a history tells. @made: the beginnings of requests.
+
+    Threads are those of the history, because a TID may be that of several."""
 
     def __init__(self, history, made=True):
         self.made = made
@@ -36,33 +38,44 @@ class Truth:
         self.last = max(event.time for event in history.events)
         span = lambda begin, end: (begin.time if begin else self.first,
                                    end.time if end else self.last)
-        self.quotas = {tid: quota_of(thread.cgroup) for tid, thread in history.threads.items()}
+        at = lambda tid, event: history.life(tid, event.time if event else 0) if tid else None
+        self.life = history.life
+        self.lives = history.lives
+        self.quotas = {thread: quota_of(thread.cgroup) for thread in history.everyone}
         self.runs, self.on_cpu, self.offs, self.calls, self.irqs = (
             collections.defaultdict(list) for _ in range(5))
         self.moves = collections.defaultdict(list)
         for tid, event in history.moves:
-            self.moves[tid].append((event.time, event.args[1]))
+            self.moves[at(tid, event)].append((event.time, event.args[1]))
         with_events = {event.cpu for event in history.events}
         for cpu, tid, begin, end in history.runs:
             # the first events of a CPU tell what ran before
             if cpu in with_events:
-                self.runs[tid].append((*span(begin, end), cpu))
+                self.runs[at(tid, begin)].append((*span(begin, end), cpu))
                 self.on_cpu[cpu].append((*span(begin, end), tid))
         for tid, begin, end, state, waking in history.offs:
-            self.offs[tid].append((*span(begin, end), end.cpu if end else None, state, waking))
+            self.offs[at(tid, begin)].append((*span(begin, end), end.cpu if end else None, state,
+                                              waking))
+        # a new thread waits from the beginning
+        for tid, begin, end in history.firsts:
+            if end or len(with_events) == len(history.cpus):
+                self.offs[at(tid, begin)].append((*span(begin, end), end.cpu if end else None, 0,
+                                                  None))
         for tid, waking, end in history.first_waits:
             # without an end, a thread that woke itself up may run on a CPU without events
             if not end and len(with_events) < len(history.cpus):
                 continue
             # it was asleep from the beginning
-            self.offs[tid].append((*span(None, end), end.cpu if end else None, 1, waking))
+            self.offs[at(tid, None)].append((*span(None, end), end.cpu if end else None, 1,
+                                             waking))
         for tid, end in history.queued:
-            self.offs[tid].append((*span(None, end), end.cpu, 0, None))
+            self.offs[at(tid, None)].append((*span(None, end), end.cpu, 0, None))
         for tid, number, begin, end in history.calls:
             # only its end tells of a call that began before
             if begin or end:
-                self.calls[tid].append((*span(begin, end), number, end.args[1] if end else None,
-                                        begin.object if begin else None))
+                result = end.args[1] if end and end.kind == "exit" else None
+                self.calls[at(tid, begin)].append((*span(begin, end), number, result,
+                                                   begin.object if begin else None))
         self.borders = set()    # events at which another interrupt or function has the CPU
         for cpu, kind, number, begin, end in history.irqs:
             name = "disk" if kind == "irq" else None
@@ -84,8 +97,8 @@ class Truth:
         return max((span for span in spans if span[0] <= time < span[1]), default=None,
                    key=lambda span: span[0])
 
-    def limits(self, tid):
-        spans = self.runs[tid] + self.offs[tid]
+    def limits(self, life):
+        spans = self.runs[life] + self.offs[life]
         spans = [span for span in spans if span[0] < span[1]]
         return (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
 
@@ -93,17 +106,18 @@ class Truth:
         irq = self.at(self.irqs[cpu], time)
         return irq[2] if irq else cause
 
-    def path(self, tid, time, depth=0):
+    def path(self, life, time, depth=0):
         """The causes, from the thread's own state to the last one."""
-        run, off = self.at(self.runs[tid], time), self.at(self.offs[tid], time)
+        run, off = self.at(self.runs[life], time), self.at(self.offs[life], time)
         if run:
-            return (self.interrupted(run[2], time, ("runs", tid)),)
+            return (self.interrupted(run[2], time, ("runs", life.tid)),)
         if not off:
             return (("unknown",),)
         begin, back, cpu, state, waking = off
         if not state or (waking and waking.time <= time):
-            return (("waits",), self.instead(tid, cpu, time, waking.time if state else begin, back))
-        _, left, call, result, what = self.at(self.calls[tid], begin) or (None,) * 5
+            return (("waits",), self.instead(life, cpu, time, waking.time if state else begin,
+                                             back))
+        _, left, call, result, what = self.at(self.calls[life], begin) or (None,) * 5
         if not waking:
             return (("off", call),)
         no_work = state == NO_WORK and call is None
@@ -116,13 +130,14 @@ class Truth:
             until = self.until(waking, None if no_work else time)
             if call in TIMED and result == TIMED[call] and state != BLOCKED and \
                     self.until(waking, waking.time)[0] != "request" and \
-                    not any(back <= later[0] < left and later[3] for later in self.offs[tid]):
+                    not any(back <= later[0] < left and later[3] for later in self.offs[life]):
                 return (*blocked, ("timeout",))
             return (*blocked, until)
         head = *blocked, ("woken", waking.tid)
         if depth == DEPTH:
             return (*head, ("deep",))
-        return (*head, *self.path(waking.tid, time, depth + 1))
+        # the waker may have begun later, and before that another thread had its TID
+        return (*head, *self.path(self.life(waking.tid, waking.time), time, depth + 1))
 
     def sends(self, waking):
         """Only the interrupted thread gave packets to the softirq NET_RX that woke the other one."""
@@ -169,9 +184,9 @@ class Truth:
                 break
         return "until", irq
 
-    def instead(self, tid, cpu, time, begin, end):
+    def instead(self, life, cpu, time, begin, end):
         """What was on the CPU while the thread waited for it, from @begin to @end."""
-        for moved, left in self.moves[tid]:
+        for moved, left in self.moves[life]:
             if begin <= moved <= time:
                 begin = moved
             elif time < moved < end:
@@ -181,18 +196,26 @@ class Truth:
         run = self.at(self.on_cpu[cpu], time)
         return self.interrupted(cpu, time, ("unknown",) if not run else
                                 ("runs", run[2]) if run[2] else
-                                self.idle(tid, max(begin, run[0]), min(end, run[1])))
+                                self.idle(life, max(begin, run[0]), min(end, run[1])))
 
-    def idle(self, tid, begin, end):
+    def idle(self, life, begin, end):
         """Why the CPU that a thread waits for is idle from @begin to @end."""
-        quota = self.quotas[tid]
+        quota = self.quotas[life]
         return ("quota", *quota) if quota and end - begin >= QUOTA_NS else ("idle",)
 
-    def causes(self, tid, begin, end):
+    def causes(self, life, begin, end):
         found = collections.Counter()
         times = [begin] + [time for time in self.times if begin < time < end] + [end]
         for first, last in zip(times, times[1:]):
-            found[self.path(tid, first)] += last - first
+            found[self.path(life, first)] += last - first
+        return found
+
+    def in_lives(self, tid, begin, end):
+        """The causes of all threads with the TID."""
+        found = collections.Counter()
+        for life in self.lives(tid):
+            found += self.causes(life, max(begin, life.born or begin),
+                                 min(end, life.died.time if life.died else end))
         return found
 
 
@@ -229,24 +252,27 @@ def leaves(node, above=()):
 
 
 def asked(judge, tid, *more):
-    """What the tool says of a thread: ns by path, and the limits."""
+    """What the tool says of the threads with a TID: ns by path, limits, and how many it knows."""
     made = json.loads(judge.run("why", "--json", "-t", str(tid), *more, judge.path))
-    tree = made["tree"]
-    if made["threads"] != 1 or tree["ns"] != made["to_ns"] - made["from_ns"]:
-        raise ValueError(f"thread {tid}: {tree['ns']} ns from {made['from_ns']} to "
+    tree, count = made["tree"], made["threads"]
+    time = made["to_ns"] - made["from_ns"]
+    if not 1 <= count <= len(judge.true.lives(tid)) or tree["ns"] > time or \
+            (count == 1 and tree["ns"] < time):
+        raise ValueError(f"{count} threads {tid}: {tree['ns']} ns from {made['from_ns']} to "
                          f"{made['to_ns']}")
     found = collections.Counter()
     for path, ns in leaves(tree):
         found[path] += ns
-    return found, made["from_ns"], made["to_ns"]
+    return found, made["from_ns"], made["to_ns"], count
 
 
 def check_calls(judge, truth, tid):
     """With --call the causes are those during the thread's calls."""
-    spans = [(begin, end) for begin, end, *_ in truth.calls[tid] if begin < end]
+    spans = [(life, begin, end) for life in truth.lives(tid)
+             for begin, end, *_ in truth.calls[life] if begin < end]
     want = collections.Counter()
-    for begin, end in spans:
-        want += truth.causes(tid, begin, end)
+    for life, begin, end in spans:
+        want += truth.causes(life, begin, end)
     if not spans:
         return
     made = json.loads(judge.run("why", "--json", "--call", "*", "-t", str(tid), judge.path))
@@ -279,13 +305,18 @@ def check_whole(judge):
     """If the recording lacks nothing, all causes are right to the nanosecond."""
     truth = Truth(judge.true)
     for tid in judge.true.threads:
-        limits = truth.limits(tid)
+        limits, want = {}, collections.Counter()
+        for life in truth.lives(tid):
+            limits[life] = truth.limits(life)
+            if limits[life]:
+                want += truth.causes(life, *limits[life])
+        limits = [some for some in limits.values() if some]
         if not limits:
             continue
-        found, begin, end = asked(judge, tid)
-        if (begin, end) != limits:
-            raise ValueError(f"thread {tid}: from {begin} to {end}, not {limits}")
-        want = truth.causes(tid, begin, end)
+        found, begin, end, count = asked(judge, tid)
+        if (begin, end, count) != (limits[0][0], limits[-1][1], len(limits)):
+            raise ValueError(f"{count} threads {tid}: from {begin} to {end}, not {limits}")
+        judge.counts["used again in why"] += count > 1
         if found != want:
             raise ValueError(f"thread {tid}: {sorted((found - want).items(), key=str)} instead "
                              f"of {sorted((want - found).items(), key=str)}")
@@ -335,13 +366,13 @@ def check_part(judge):
         return
     for tid in true.threads:
         try:
-            found, begin, end = asked(judge, tid)
+            found, begin, end, _ = asked(judge, tid)
         except judge.wrong:
             continue            # the recording tells nothing of it
         if judge.across(begin, end):
             continue
         want, have = collections.Counter(), collections.Counter()
-        causes = truth.causes(tid, begin, end)
+        causes = truth.in_lives(tid, begin, end)
         for path, ns in causes.items():
             want[kind(path)] += ns
         for path, ns in found.items():
@@ -373,6 +404,15 @@ def nodes_of(node, above=()):
         yield from nodes_of(child, path)
 
 
+def totals(tree):
+    """ns and count by path of texts; threads with the same TID have the same texts."""
+    times, numbers = collections.Counter(), collections.Counter()
+    for path, ns, count in nodes_of(tree):
+        times[path] += ns
+        numbers[path] += count
+    return times, numbers
+
+
 def slices_of(drawn, track):
     """(path, begin, end, children) of each slice of a track, in the order of their beginnings."""
     open_slices, found = [], []
@@ -402,20 +442,50 @@ def check_filled(what, begin, end, spans):
         raise ValueError(f"{what}: the slices end at {begin}, not at {end}")
 
 
+def check_lives(judge, what, tid, made, spans):
+    """Check that spans fill the time of all threads with a TID without overlaps, and that none is
+    of two threads. Threads with the same TID have time in between that is of none."""
+    holes = sum(a[1] != b[0] for a, b in zip(spans, spans[1:]))
+    if made["threads"] == 1:
+        check_filled(what, made["from_ns"], made["to_ns"], spans)
+    elif any(a[1] > b[0] for a, b in zip(spans, spans[1:])) or holes >= made["threads"] or \
+            (spans[0][0], spans[-1][1]) != (made["from_ns"], made["to_ns"]):
+        raise ValueError(f"{what}: from {made['from_ns']} to {made['to_ns']}: {spans}")
+    for begin, end in spans:
+        for life in judge.true.lives(tid):
+            if (not judge.true.lost_forks and begin < (life.born or 0) < end) or \
+                    (life.died and life.died.kept and begin < life.died.time < end):
+                raise ValueError(f"{what}: from {begin} to {end}, and another thread has the TID")
+    check_gone(judge, what, tid, spans)
+
+
+def check_gone(judge, what, tid, spans):
+    """If the tools know the last run of a thread, nothing is said of its TID until its next one."""
+    lives = judge.true.lives(tid)
+    lasts = {end for _, one, _, end, whole in judge.runs if one == tid and whole}
+    for life, following in zip(lives, (*lives[1:], None)):
+        if not (life.died and life.died.kept and life.died.time in lasts):
+            continue
+        until = following.born if following else judge.true.end
+        for begin, end in spans:
+            if life.died.time <= begin < until:
+                raise ValueError(f"{what}: from {begin} to {end}, after its end at "
+                                 f"{life.died.time}")
+
+
 def check_slices(judge, slices, made, tid):
     """Check slices (path, begin, end, children) of a thread against "tracebuf why"."""
-    check_filled(f"thread {tid}", made["from_ns"], made["to_ns"],
-                 [(begin, end) for path, begin, end, _ in slices if len(path) == 1])
+    check_lives(judge, f"thread {tid}", tid, made,
+                [(begin, end) for path, begin, end, _ in slices if len(path) == 1])
     sums, counts = collections.Counter(), collections.Counter()
     for path, begin, end, below in slices:
         if below:
             check_filled(f"thread {tid}: {path}", begin, end, below)
         sums[path] += end - begin
         counts[path] += 1
-    nodes = list(nodes_of(made["tree"]))
-    for have, want in (sums, {path: ns for path, ns, _ in nodes}), \
-                      (counts, {path: count for path, _, count in nodes}):
-        if dict(have) != want:
+    times, numbers = totals(made["tree"])
+    for have, want in (sums, times), (counts, numbers):
+        if have != want:
             raise ValueError(f"thread {tid}: drawn {sorted(have.items() - want.items())}, "
                              f"'tracebuf why' has {sorted(want.items() - have.items())}")
     judge.counts["slices of causes"] += len(slices)
@@ -437,9 +507,15 @@ def explained(judge, base, *more):
         except judge.wrong:
             continue            # the recording tells nothing of it
         known[tid] = json.loads(said)
-    tids = list(known)
-    for at in range(0, len(tids), 16):
-        yield {tid: known[tid] for tid in tids[at:at + 16]}
+    some, count = {}, 0
+    for tid, made in known.items():
+        if count + made["threads"] > 16:
+            yield some
+            some, count = {}, 0
+        some[tid] = made
+        count += made["threads"]
+    if some:
+        yield some
 
 
 def check_drawn(judge, folder, *more):
@@ -573,21 +649,23 @@ def check_table(judge):
     pairs = [row for row in csv.reader(io.StringIO(text))][1:]
     if pairs != [[str(a[0]), a[5], str(b[0]), b[5]] for a in rows for b in rows if a[1] == b[1]]:
         raise ValueError("table why: a join of it with itself has other rows")
+    known = 0
     for tid in threads:
         mine = [row for row in rows if row[0] == tid]
-        for where in f"WHERE tid = {tid}", f"WHERE comm = 't{tid}'", \
-                     f"WHERE tid = {tid} OR tid = {tid}.0":
+        named = [] if judge.true.lost_forks else [f"WHERE comm = 't{tid}'"]
+        for where in f"WHERE tid = {tid}", f"WHERE tid = {tid} OR tid = {tid}.0", *named:
             if rows_of(judge, where) != mine:
                 raise ValueError(f"table why: other rows {where}")
         made = json.loads(judge.run("why", "--json", "-T", "boot", "-t", str(tid), judge.path))
-        check_filled(f"table why, thread {tid}", made["from_ns"], made["to_ns"],
-                     [(start, start + duration) for _, start, duration, *_ in mine])
+        check_lives(judge, f"table why, thread {tid}", tid, made,
+                    [(start, start + duration) for _, start, duration, *_ in mine])
+        known += made["threads"]
         sums = collections.Counter()
         for _, _, duration, depth, cause, path in mine:
             if path.split(" > ")[-1] != cause or path.count(" > ") + 1 != depth:
                 raise ValueError(f"table why: {cause} of depth {depth}: {path}")
             sums[path] += duration
-        nodes = {" > ".join(path): ns for path, ns, _ in nodes_of(made["tree"])}
+        nodes = {" > ".join(path): ns for path, ns in totals(made["tree"])[0].items()}
         inner = {path.rsplit(" > ", 1)[0] for path in nodes if " > " in path}
         want = {path: ns for path, ns in nodes.items() if path not in inner}
         if dict(sums) != want:
@@ -598,5 +676,5 @@ def check_table(judge):
         said = json.loads(judge.run("why", "--json", "--comm", "*", judge.path))["threads"]
     except judge.wrong:
         said = 0                # the recording tells nothing of any thread
-    if said != len(threads):
-        raise ValueError(f"table why has {len(threads)} threads, 'tracebuf why' {said}")
+    if said != known and not judge.true.lost_forks:     # some have no name
+        raise ValueError(f"table why has {known} threads, 'tracebuf why' {said}")

@@ -266,7 +266,9 @@ little_memory()
 	mkdir -p $group && echo 64M >$group/memory.max || return
 	tight()
 	{
-		echo $recorder >$group/cgroup.procs || return
+		# while a killed neighbour ends, the kernel would kill the recorder as the next one
+		echo $recorder >$group/cgroup.procs &&
+			echo -1000 >/proc/$recorder/oom_score_adj || return
 		for i in 1 2 3; do
 			sh -c "echo \$\$ >$group/cgroup.procs; head -c 160M /dev/zero | tail -c 120M >/dev/null"
 		done
