@@ -652,7 +652,7 @@ struct files *files_open(struct tb_trace *trace)
 			   selects_calls(trace, 0);
 	files->calls_to = UINT64_MAX;
 	if (!spans_of_trace(&files->missing, trace, TB_TIME_MONOTONIC) &&
-	    !files_at_start_read(&files->at_start, trace))
+	    !files_at_start_read(&files->at_start, trace, &files->missing))
 		return files;
 	files_close(files);
 	return NULL;

@@ -300,10 +300,10 @@ static int read_events(struct reader *reader, struct tb_trace *trace)
 	return result == -ENOMEM ? -ENOMEM : 0;
 }
 
-int files_at_start_read(struct files_at_start *files, struct tb_trace *trace)
+int files_at_start_read(struct files_at_start *files, struct tb_trace *trace,
+			const struct spans *missing)
 {
 	struct reader reader = { .files = files, .calls.trace = trace };
-	struct spans missing = { 0 };
 	size_t i, kept = 0;
 	int result;
 
@@ -311,12 +311,8 @@ int files_at_start_read(struct files_at_start *files, struct tb_trace *trace)
 	result = read_records(&reader, trace);
 	if (result || !files->count)
 		return result;
-	result = spans_of_trace(&missing, trace, TB_TIME_MONOTONIC);
-	if (!result) {
-		judge_losses(&reader, &missing);
-		result = read_events(&reader, trace);
-	}
-	spans_free(&missing);
+	judge_losses(&reader, missing);
+	result = read_events(&reader, trace);
 	map_free(&reader.threads, free);
 	for (i = 0; i < files->count; i++)
 		if (!files->list[i].dropped)

@@ -33,8 +33,12 @@ struct files_at_start {
 	size_t count;
 };
 
-/* Those of the recording that is selected, without dropped ones; 0, -ENOMEM */
-int files_at_start_read(struct files_at_start *files, struct tb_trace *trace);
+struct spans;
+
+/* Those of the recording that is selected, without dropped ones; @missing: its gaps,
+ * CLOCK_MONOTONIC.  Return 0 or -ENOMEM */
+int files_at_start_read(struct files_at_start *files, struct tb_trace *trace,
+			const struct spans *missing);
 void files_at_start_free(struct files_at_start *files);
 
 #endif /* TRACEBUF_FILES_AT_START_H */

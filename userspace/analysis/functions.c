@@ -2,7 +2,7 @@
 /*
  * Functions of timers and tasklets on a CPU, see functions.h.  The end of a function names the
  * timer or tasklet; those that began after it have ended, too, and their ends are missing.  So is
- * the end of one that begins again, and ends of some if more are open than the kernel nests.
+ * the end of one that begins again.  If more are open than the kernel nests, none counts.
  */
 #include "functions.h"
 

@@ -4,9 +4,9 @@
  *
  * Device and first sector identify a request.  A device may complete it in pieces: the rest begins
  * where the completed piece ends.  If two are issued at the same place, nobody knows which of them
- * a completion ends: neither is whole.  A request that is requeued (block_rq_requeue) is not pending
- * until it is issued again.  One that is merged into another (block_rq_merge) is never issued.
- * block.c does the same for the report, so both have the same counts.
+ * a completion ends: neither is whole.  A request that is requeued (block_rq_requeue) is not
+ * pending until it is issued again.  One that is merged into another (block_rq_merge) is never
+ * issued.  block.c does the same for the report, so both have the same counts.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -224,10 +224,11 @@ static void tables(void)
 	free(frame.bytes.at);
 }
 
-/* @frames frames, each of 8 MiB of notes that end with a byte behind their data */
-static struct tb_trace *open_notes(unsigned char **file, unsigned int frames)
+/* @frames frames, each of 8 MiB of notes of @size bytes: zeros, and at the end the byte @last */
+static struct tb_trace *open_notes(unsigned char **file, unsigned int frames, uint32_t size,
+				   unsigned char last)
 {
-	const struct tb_block note = block_of(TB_BLOCK_NOTE, TB_BLOCK_COMPLETE, 1024);
+	struct tb_block note = block_of(TB_BLOCK_NOTE, TB_BLOCK_COMPLETE, 64);
 	struct tb_packer *packer = tb_packer_open(1);
 	unsigned char *blocks = calloc(1, TB_PACK_CONTENT);
 	struct tb_trace *trace = NULL;
@@ -235,9 +236,10 @@ static struct tb_trace *open_notes(unsigned char **file, unsigned int frames)
 	size_t at, bytes;
 
 	assert(packer && blocks);
-	for (at = 0; at < TB_PACK_CONTENT; at += 1024) {
+	note.size_log2 = size == 1024 ? 10 : 12;
+	for (at = 0; at < TB_PACK_CONTENT; at += size) {
 		memcpy(blocks + at, &note, sizeof(note));
-		blocks[at + 1023] = 1;
+		blocks[at + size - 1] = last;
 	}
 	CHECK(!tb_packer_frame(packer, blocks, TB_PACK_CONTENT, &frame, &bytes));
 	*file = malloc(frames * bytes);
@@ -251,20 +253,27 @@ static struct tb_trace *open_notes(unsigned char **file, unsigned int frames)
 	return trace;
 }
 
-static void kept_blocks(void)
+static void check_kept(uint32_t size, unsigned char last)
 {
 	unsigned char *file;
-	struct tb_trace *trace = open_notes(&file, 2);
+	struct tb_trace *trace = open_notes(&file, 1, size, last);
 
-	CHECK_NUMBER(tb_trace_blocks(trace), 2 * TB_PACK_CONTENT / 1024);
+	CHECK_NUMBER(tb_trace_blocks(trace), TB_PACK_CONTENT / size);
 	CHECK(!tb_trace_fault(trace));
 	tb_trace_close(trace);
 	free(file);
-	trace = open_notes(&file, 30);
-	CHECK(tb_trace_blocks(trace) < 10 * TB_PACK_CONTENT / 1024);
+	trace = open_notes(&file, 30, size, last);
+	CHECK(tb_trace_blocks(trace) < 10 * TB_PACK_CONTENT / size);
 	CHECK(tb_trace_fault(trace) && tb_trace_fault(trace)->code == -EBADMSG);
 	tb_trace_close(trace);
 	free(file);
+}
+
+static void kept_blocks(void)
+{
+	check_kept(1024, 1);
+	/* a page of zeros takes as much memory as another one */
+	check_kept(4096, 0);
 }
 
 static const struct test tests[] = {

@@ -78,7 +78,8 @@ static inline void expect(uint32_t tid, int64_t number, uint64_t first, const ch
 }
 
 /* The recorder finds this file open at @time */
-static inline void find_at(uint64_t time, uint32_t pid, uint32_t number, uint16_t flags, const char *name)
+static inline void find_at(uint64_t time, uint32_t pid, uint32_t number, uint16_t flags,
+			   const char *name)
 {
 	assert(nr_found < 16);
 	found[nr_found].file = (struct tb_open_file){

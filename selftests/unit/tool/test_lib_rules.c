@@ -244,7 +244,8 @@ static int fake_intake(struct tb_device *device, struct tb_intake_info *info)
 }
 
 static int pids_result;
-static unsigned int nr_members, most_members;	/* of the cgroup */
+static unsigned int nr_members, most_members, first_member = 21;	/* of the cgroup */
+static uint32_t ends;		/* the process ends, if it is the first one */
 
 static int fake_pids(struct tb_device *device, const uint32_t *pids,
 		     unsigned int count, uint32_t flags, uint32_t *bad)
@@ -257,6 +258,12 @@ static int fake_pids(struct tb_device *device, const uint32_t *pids,
 		tell(" %u", pids[i]);
 	tell("\n");
 	*bad = 1;
+	if (ends && pids[0] == ends) {
+		ends = 0;
+		first_member++;
+		*bad = 0;
+		return -ESRCH;
+	}
 	/* meanwhile processes of the cgroup make others */
 	if (nr_members < most_members)
 		nr_members++;
@@ -277,7 +284,7 @@ int fake_cgroups(int (*visit)(uint32_t id, const char *path, const char *folder,
 	file = fopen(name, "w");
 	CHECK(file != NULL);
 	for (i = 0; file && i < nr_members; i++)
-		fprintf(file, "%u\n", 21 + i);
+		fprintf(file, "%u\n", first_member + i);
 	if (file)
 		fclose(file);
 	result = visit(1, "/one", folder, context);
@@ -619,7 +626,13 @@ static void cgroup_grows(void)
 	most_members = 100;
 	CHECK_NUMBER(whose(false, 0, OPTION_CGROUP, "/one", 0, ""), 0);
 	CHECK_NUMBER(nr_members, 1 + CGROUP_TRIES);
-	most_members = 0;
+	CHECK_SAID("some of them are not recorded");
+	/* the only process ends, and has made another one */
+	nr_members = most_members = 1;
+	ends = 21;
+	CHECK_NUMBER(whose(false, 0, OPTION_CGROUP, "/one", 0, ""), 0);
+	CHECK_TEXT(told, "pids flags=6 21\npids flags=6 22\n");
+	nr_members = most_members = 0;
 }
 
 static void kept_out(void)

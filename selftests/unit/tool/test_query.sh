@@ -121,9 +121,29 @@ ran_instead()
 		grep -q ",t100,100,0,.*,$what," out || { sed 's/^/# /' out; return 1; }
 }
 
-ran_instead t200 3 4000 3000 2000 && ran_instead 'softirq [A-Z_]*' 3 3000 4000 2000 &&
-	ran_instead 'irq [^,]*' 3 3000 2000 4000
+ran_instead t200 3 4000 3000 2000 && ran_instead 'softirq [A-Z_]*' 3 2000 4000 3000 &&
+	ran_instead 'irq [^,]*' 3 3000 1000 5000
 result $? "what ran instead is what ran most, without what interrupted it"
+# a softirq of the RT kernel goes on after a switch
+"$HISTORY_TRACE" nested.tbuf <<'END'
+cpus 1
+thread 100
+thread 200
+thread 300
+switch 0 990000 0 0 200
+waking 0 1000000 200 100 0 0
+softirq 0 1005000 200 3
+switch 0 1010000 200 0 300
+switch 0 1015000 300 0 200
+softirqend 0 1020000 200 3
+irq 0 1022000 200 9
+irqend 0 1042000 200 9
+switch 0 1043000 200 0 100
+switch 0 1044000 100 1 200
+totals 0 0 1050000
+END
+query --csv --no-header nested.tbuf wakeups && grep -q ",t100,100,0,.*,irq [^,]*," out
+result $? "an interrupt after a softirq that went on after a switch interrupted the task"
 ran_instead t200 20000 4000 3000 2000
 result $? "an answer about a wait with 20000 interrupts"
 "$REPORT_TRACE" unselected unselected.tbuf && same unselected.tbuf

@@ -285,10 +285,10 @@ static const char *pattern_wrong(const char *text, size_t length, size_t *at)
 			end = set_end(text, length, i);
 			if (end == length)
 				return "the '[' of this pattern has no ']' ('\\[' is a '[')";
-			/* the kernel would take it as one of the set */
+			/* in a set the kernel takes '\\' as one of the characters */
 			for (; i < end; i++, *at = i)
 				if (text[i] == '\\' && !strchr("\\\"'", text[++i]))
-					return "'\\' does not quote in '[...]': ']' is first, '!' and '-' last";
+					return "'\\' does not quote this in '[...]'";
 		}
 	}
 	return NULL;

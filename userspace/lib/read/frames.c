@@ -25,12 +25,13 @@
 #define PLAIN_MOST	(4u << 20)	/* plain blocks that form one frame */
 
 /*
- * Limit of the bytes in blocks that stay in memory: KEPT_FREE, and for each byte of the file
- * KEPT_RATIO.  Symbols and threads, which such blocks have, compress to a tenth; a hostile file
- * could have blocks of zeros.
+ * Limit of the memory for headers, and for blocks that stay: KEPT_FREE bytes, and for each byte of
+ * the file KEPT_RATIO.  A durable block of 4 KiB with one record compresses to more than 16 bytes;
+ * a hostile file could have blocks of zeros.
  */
 #define KEPT_FREE	(16ull << 20)
-#define KEPT_RATIO	64
+#define KEPT_RATIO	256
+#define KEPT_PAGE	4096u
 
 static uint32_t magic_at(const unsigned char *at)
 {
@@ -238,7 +239,7 @@ int frames_unpack(struct tb_frames *frames, const struct tb_frame *frame, uint32
 
 /* ---- the index ---- */
 
-/* The bytes to copy of a block that stays, 0: it does not stay.  The range has zeros already */
+/* Return the bytes to copy of a block; 0: it does not stay.  The range has zeros already */
 static size_t bytes_to_keep(const struct tb_frames *frames, const struct tb_frame *frame,
 			    const struct header_at *header)
 {
@@ -258,10 +259,15 @@ static int keep_blocks(struct tb_frames *frames, const struct tb_frame *frame, s
 {
 	const struct header_at *header;
 	uint64_t bytes = 0;
-	size_t i;
+	size_t i, used, size;
 
-	for (i = first; i < end; i++)
-		bytes += bytes_to_keep(frames, frame, &frames->headers[i]);
+	for (i = first; i < end; i++) {
+		header = &frames->headers[i];
+		/* the copy takes whole pages; blocks smaller than a page share it */
+		used = (bytes_to_keep(frames, frame, header) + KEPT_PAGE - 1) & ~(KEPT_PAGE - 1);
+		size = 1u << header->header.size_log2;
+		bytes += sizeof(*header) + (used < size ? used : size);
+	}
 	if (bytes > frames->may_keep)
 		return -EBADMSG;
 	frames->may_keep -= bytes;

@@ -541,7 +541,10 @@ size_t tb_trace_blocks(const struct tb_trace *trace)
  */
 #define HINT(index, offset) ((uint64_t)(index) << 32 | (offset) >> TB_BLOCK_LOG2_MIN)
 
-/* Step from block @number at @next to block @index.  Return its header, NULL: none; @place: out */
+/*
+ * Step from block @number at @next to block @index.  Return its header, and in @place its place;
+ * NULL: there is no such block.
+ */
 static const struct tb_block *step_to(const struct tb_trace *trace, size_t index, uint64_t number,
 				      uint64_t next, uint64_t *place)
 {

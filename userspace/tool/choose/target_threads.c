@@ -168,19 +168,21 @@ static int add_cgroup(struct target_threads *target)
 			target->cgroup);
 }
 
-/* Tell the kernel which threads to record; -errno, with -ESRCH the index @bad */
+/*
+ * Tell the kernel which threads to record.  Return 0 or -errno, with -ESRCH the index @bad.  Leave
+ * out processes of the cgroup that have ended since add_cgroup() added them; -ESRCH: all have.
+ */
 static int tell_kernel(struct tb_device *device, struct target_threads *target, uint32_t *bad)
 {
 	int result;
 
-	for (;;) {
+	do {
 		result = tb_device_pids(device, target->pids, target->count, target->flags, bad);
-		/* the process may have ended since add_cgroup() added it: leave it out */
-		if (result != -ESRCH || !target->cgroup || *bad >= target->count ||
-		    target->count == 1)
+		if (result != -ESRCH || !target->cgroup || *bad >= target->count)
 			return result;
 		target->pids[*bad] = target->pids[--target->count];
-	}
+	} while (target->count);
+	return -ESRCH;
 }
 
 int target_threads_apply(struct tb_device *device, struct target_threads *target, uint32_t pid)
@@ -210,9 +212,12 @@ int target_threads_apply(struct tb_device *device, struct target_threads *target
 		result = tell_kernel(device, target, &bad);
 		chosen = target->count;
 		/* until the kernel knew them, processes of the cgroup may have made others */
-		if (!result && target->cgroup && add_cgroup(target))
+		if (target->cgroup && (!result || result == -ESRCH) && add_cgroup(target))
 			return EXIT_WRONG;
 	} while (target->count > chosen && --tries);
+	if (target->count > chosen)
+		note("'%s' makes processes all the time: some of them are not recorded",
+		     target->cgroup);
 	if (result == -ENOTTY && !target->given)
 		return EXIT_FINE;	/* such a module records all threads */
 	return result < 0 ? complain_threads(target, result, bad) : EXIT_FINE;
