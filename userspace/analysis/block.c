@@ -2,8 +2,8 @@
 /*
  * Requests to block devices, from issue to completion.
  *
- * Device and first sector identify a request.  If a second request is issued at the same place,
- * nobody knows which of them a completion ends: the first one counts as open, the second as
+ * Device and first sector identify a request.  If two requests are pending at the same place, a
+ * completion does not tell which of them it ends: the first one counts as open, the second as
  * uncertain.  A request that is requeued is not pending.  A device may complete a request in
  * pieces: the rest begins where the completed piece ends.
  */

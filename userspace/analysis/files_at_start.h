@@ -35,7 +35,7 @@ struct files_at_start {
 
 struct spans;
 
-/* Those of the recording that is selected, without dropped ones; @missing: its gaps,
+/* Read those of the selected recording, without dropped ones.  @missing: the gaps of the recording,
  * CLOCK_MONOTONIC.  Return 0 or -ENOMEM */
 int files_at_start_read(struct files_at_start *files, struct tb_trace *trace,
 			const struct spans *missing);

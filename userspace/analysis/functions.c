@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Functions of timers and tasklets on a CPU, see functions.h.  The end of a function names the
- * timer or tasklet; those that began after it have ended, too, and their ends are missing.  So is
- * the end of one that begins again.  If more are open than the kernel nests, none counts.
+ * timer or tasklet.  Functions that began after it have ended, too: their ends are missing.  If a
+ * function begins again, its first end is missing.  If more are open than the kernel nests, some
+ * ends are missing, and all of them are forgotten.
  */
 #include "functions.h"
 
-/* The index of the open function of @object; if there is none, the number of open functions */
+/* Return the index of the open function of @object, or the number of open ones if it has none */
 static unsigned int at_object(const struct functions *functions, uint64_t object)
 {
 	unsigned int at = 0;

@@ -77,7 +77,7 @@ static void cpu_series(struct report_builder *m, enum of_cpu what)
 
 /* ---- CPUs ---- */
 
-/* Append a time between events @begin and @end; none is unknown if these were not recorded */
+/* Append a time between events @begin and @end.  0 is unknown if these were not recorded */
 static void number_of_pair(struct report_builder *m, enum analysis_need begin,
 			   enum analysis_need end, uint64_t ns)
 {

@@ -3,8 +3,8 @@
  * Requests to block devices, from block_rq_insert, block_rq_issue and block_rq_complete.
  *
  * Device and first sector identify a request.  A device may complete it in pieces: the rest begins
- * where the completed piece ends.  If two are issued at the same place, nobody knows which of them
- * a completion ends: neither is whole.  A request that is requeued (block_rq_requeue) is not
+ * where the completed piece ends.  If two are pending at the same place, a completion does not tell
+ * which of them it ends: neither is whole.  A request that is requeued (block_rq_requeue) is not
  * pending until it is issued again.  One that is merged into another (block_rq_merge) is never
  * issued.  block.c does the same for the report, so both have the same counts.
  */

@@ -182,7 +182,7 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 	known_run(a, cpu, slice->begin, end);
 	if (a->total.end >= a->options.from && analysis_wants_cpu(a, slice->cpu))
 		series_add(a, cpu->it.known, slice->begin, end);
-	/* the end of a run in a gap comes late: the task may have ended since, on another CPU */
+	/* a gap that ends a run is shown late: the task may have ended since, on another CPU */
 	task = slice->tid ? map_get(&a->threads, slice->tid) : NULL;
 	if (!task || !task->it.ended || slice->begin >= task->off_at)
 		task = task_of(a, slice->tid);

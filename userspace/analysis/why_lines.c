@@ -133,7 +133,7 @@ static int note_names(struct reader *reader, struct why_line *line, uint64_t ns)
 	return add_name(line, line->comm, ns);
 }
 
-/* Add a thread with TID @tid, without a name.  Return NULL without memory */
+/* Add a thread with TID @tid, without a name.  Return it; NULL: no memory */
 static struct why_line *add_line(struct reader *reader, uint32_t tid)
 {
 	struct why_lines *lines = reader->lines;
@@ -167,7 +167,7 @@ static struct why_line *new_line(struct reader *reader, uint32_t tid, struct why
 	return note_names(reader, line, born) ? NULL : line;
 }
 
-/* Add the thread that had the TID of @line before.  Its name is not known any more */
+/* Add the thread that had the TID of @line before; its name is unknown.  NULL: no memory */
 static struct why_line *line_before(struct reader *reader, struct why_line *line)
 {
 	line->before = add_line(reader, line->tid);
@@ -187,7 +187,7 @@ static struct why_line *line_at(struct reader *reader, uint32_t tid, uint64_t ns
 		if (line)
 			*slot = line;
 	}
-	/* what ends in a gap comes late: another thread may have the TID by then */
+	/* a gap that ends a run is shown late: another thread may have the TID by then */
 	while (line && ns < line->born)
 		line = line->before ? line->before : line_before(reader, line);
 	return line;

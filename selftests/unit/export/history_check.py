@@ -341,8 +341,8 @@ class Judge:
         self.known(busy, idle)
 
     def task_of(self, tid, time):
-        """The first of the threads that are one task of the report: it cannot tell the thread with
-        this TID from an earlier one if the recording lacks the last switch of that one."""
+        """The first of the threads that are one task of the report. If the recording lacks the last
+        switch of a thread, the report takes it and the next thread with its TID for one task."""
         lives = [life for life in self.true.lives(tid) if (life.born or 0) <= time]
         at = len(lives) - 1
         while at and not (lives[at - 1].died and lives[at - 1].died.kept):

@@ -6,11 +6,9 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <sys/mman.h>
-#include "lib/pack/column.h"
 #include "lib/read/frames.h"
-#include "test_lib_fixture.h"
+#include "test_lib_pack.h"
 
 #define LOG2	14	/* blocks of 16 KiB: several pages */
 #define BLOCKS	60	/* rolling blocks, a frame each */
@@ -362,9 +360,8 @@ static void damage_events(struct packed *packed, unsigned int number)
 	memmove(frame + at + sizeof(symbols), frame + end, packed->size - packed->starts[number] - end);
 	packed->size -= left;
 	header.bytes -= (uint32_t)left;
-	header.check = pack_crc(0, frame + sizeof(header), header.bytes - sizeof(header));
-	header.header_check = pack_crc(0, &header, offsetof(struct tb_pack_frame, header_check));
 	memcpy(frame, &header, sizeof(header));
+	sign(frame, header.bytes);
 }
 
 /* Damaged events behind a right checksum: the reader leaves the frame out and reports it */

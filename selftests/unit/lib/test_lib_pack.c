@@ -5,9 +5,7 @@
  * outside of its buffers.
  */
 #include <errno.h>
-#include <stddef.h>
-#include "lib/pack/column.h"
-#include "test_lib_fixture.h"
+#include "test_lib_pack.h"
 
 static uint64_t seed = 1;
 
@@ -374,17 +372,6 @@ static void index_says(void)
 }
 
 /* ---- damage ---- */
-
-/* Correct the checksums, so that a reader believes the changed bytes */
-static void sign(unsigned char *frame, size_t bytes)
-{
-	struct tb_pack_frame header;
-
-	memcpy(&header, frame, sizeof(header));
-	header.check = pack_crc(0, frame + sizeof(header), bytes - sizeof(header));
-	header.header_check = pack_crc(0, &header, offsetof(struct tb_pack_frame, header_check));
-	memcpy(frame, &header, sizeof(header));
-}
 
 /* Change one number of a shape or of its columns; everything else stays readable */
 static void harm_shape(unsigned char *frame, size_t bytes)

@@ -5,9 +5,7 @@
  * memory of the reader as events, or takes all memory of the machine.
  */
 #include <errno.h>
-#include <stddef.h>
-#include "lib/pack/column.h"
-#include "test_lib_fixture.h"
+#include "test_lib_pack.h"
 
 /* A frame that is being written */
 struct crafted {
@@ -93,10 +91,8 @@ static void finish(struct crafted *frame, uint32_t content)
 
 	header->bytes = (uint32_t)frame->bytes.used;
 	header->content = content;
-	header->check = pack_crc(0, frame->bytes.at + sizeof(*header),
-				 frame->bytes.used - sizeof(*header));
-	header->header_check = pack_crc(0, header, offsetof(struct tb_pack_frame, header_check));
 	memcpy(frame->bytes.at, header, sizeof(*header));
+	sign(frame->bytes.at, frame->bytes.used);
 }
 
 /* Unpack, or only the headers; the memory held @before in each byte.  The caller frees *@to */
@@ -175,7 +171,10 @@ static void incomplete(void)
 	}
 }
 
-/* The header of a note, of which the block in columns is a part: a reader keeps all of the note */
+/*
+ * The first 64 bytes of a note, then a block in columns, which the note's size includes.  A reader
+ * copies the whole note when it opens the file.
+ */
 static void by_file_alone(void)
 {
 	struct tb_block block = block_of(TB_BLOCK_ROLLING, TB_BLOCK_COMPLETE, 64);
@@ -272,7 +271,7 @@ static void check_kept(uint32_t size, unsigned char last)
 static void kept_blocks(void)
 {
 	check_kept(1024, 1);
-	/* a page of zeros takes as much memory as another one */
+	/* one byte that is not 0 takes a whole page */
 	check_kept(4096, 0);
 }
 

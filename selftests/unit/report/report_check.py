@@ -126,7 +126,7 @@ class Compare:
         self.rows(name, zip(self.axis.times(), *columns))
 
     def unless_lacking(self, ns, system):
-        """A time of interrupts: no time is unknown if their events were not recorded."""
+        """A time of interrupts; None instead of 0 if their events were not recorded."""
         exits = {"irq:irq_handler_entry", "irq:irq_handler_exit"} if system == "irq" else \
             {"irq:softirq_entry", "irq:softirq_exit"}
         return ns if ns or exits <= self.c.has else None

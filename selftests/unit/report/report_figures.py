@@ -540,7 +540,7 @@ class Check:
             return
         block = self.block(one)
         block[2] += event["fields"].get("error", 0) != 0
-        # if two requests are pending at a place, nobody knows which of them is complete
+        # of two requests that are pending at a place, the completion does not tell which it ends
         if one[4] or self.gaps.meet(one[2], event["time"]):
             block[0].uncertain += 1
             return

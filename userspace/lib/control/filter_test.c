@@ -256,7 +256,7 @@ static int compare_context(struct compare *compare)
 
 /* ---- texts ---- */
 
-/* The end of the '[...]' that starts at @at: the index of its ']', or @length if there is none */
+/* Return the index of the ']' that ends the '[...]' at @at; @length: there is none */
 static size_t set_end(const char *text, size_t length, size_t at)
 {
 	size_t end = at + 1;
@@ -285,7 +285,7 @@ static const char *pattern_wrong(const char *text, size_t length, size_t *at)
 			end = set_end(text, length, i);
 			if (end == length)
 				return "the '[' of this pattern has no ']' ('\\[' is a '[')";
-			/* in a set the kernel takes '\\' as one of the characters */
+			/* in a set the kernel takes '\' as one of the characters */
 			for (; i < end; i++, *at = i)
 				if (text[i] == '\\' && !strchr("\\\"'", text[++i]))
 					return "'\\' does not quote this in '[...]'";

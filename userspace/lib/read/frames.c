@@ -253,7 +253,7 @@ static size_t bytes_to_keep(const struct tb_frames *frames, const struct tb_fram
 	return bytes;
 }
 
-/* Copy the blocks that stay, of headers @first to @end - 1 of @frame; -EBADMSG: too many bytes */
+/* Copy the blocks that stay, of headers @first to @end - 1.  Return 0; -EBADMSG: too many bytes */
 static int keep_blocks(struct tb_frames *frames, const struct tb_frame *frame, size_t first,
 		       size_t end)
 {
@@ -281,9 +281,9 @@ static int keep_blocks(struct tb_frames *frames, const struct tb_frame *frame, s
 }
 
 /*
- * Note the headers of a frame's blocks, and copy blocks that stay.  0; 1: the frame ends with
- * something that is no block; -EBADMSG: blocks that stay have more bytes than a recording needs;
- * -ENOMEM
+ * Note the headers of a frame's blocks, and copy blocks that stay.  Return 0; 1: the frame ends
+ * with something that is no block; -EBADMSG: blocks that stay have more bytes than a recording
+ * needs; -ENOMEM.
  */
 static int index_blocks(struct tb_frames *frames, struct tb_frame *frame, uint32_t columns)
 {

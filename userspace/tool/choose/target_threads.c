@@ -169,8 +169,9 @@ static int add_cgroup(struct target_threads *target)
 }
 
 /*
- * Tell the kernel which threads to record.  Return 0 or -errno, with -ESRCH the index @bad.  Leave
- * out processes of the cgroup that have ended since add_cgroup() added them; -ESRCH: all have.
+ * Tell the kernel which threads to record, without processes of the cgroup that have ended since
+ * add_cgroup() added them.  Return 0; -ESRCH: thread number @bad does not exist, or all processes
+ * of the cgroup have ended; another -errno.
  */
 static int tell_kernel(struct tb_device *device, struct target_threads *target, uint32_t *bad)
 {
@@ -215,7 +216,7 @@ int target_threads_apply(struct tb_device *device, struct target_threads *target
 		if (target->cgroup && (!result || result == -ESRCH) && add_cgroup(target))
 			return EXIT_WRONG;
 	} while (target->count > chosen && --tries);
-	if (target->count > chosen)
+	if (!result && target->count > chosen)
 		note("'%s' makes processes all the time: some of them are not recorded",
 		     target->cgroup);
 	if (result == -ENOTTY && !target->given)
