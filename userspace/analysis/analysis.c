@@ -409,8 +409,7 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 	/* records of the durable buffer describe what was before */
 	if (!user && view->cpu >= SLICES_CPUS_MAX)
 		return 0;
-	ns = a->options.base == TB_TIME_MONOTONIC ? view->ns :
-	     tb_trace_ns(a->trace, view->ticks, a->options.base);
+	ns = tb_ns_in(a->trace, a->options.base, view->ticks, view->ns);
 	if (ns >= a->total.end && ns == view->ns)
 		return take_next(a, view);
 	now = *view;

@@ -581,9 +581,9 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 	int result;
 
 	while ((result = tb_cursor_next(cursor, &view)) > 0) {
+		ns = tb_ns_in(trace, base, view.ticks, view.ns);
 		if (view.user) {
-			result = reader->slice ? take_record(reader, &view, tb_trace_ns(trace,
-						 view.ticks, base)) : 0;
+			result = reader->slice ? take_record(reader, &view, ns) : 0;
 			if (result < 0)
 				return result;
 			continue;
@@ -592,8 +592,7 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 		if (view.cpu == TB_RING_DURABLE) {
 			result = files_take(reader->lines->files, &view, reader->now);
 			if (!result && view.kind == TB_VIEW_EVENT && view.id == TB_EV_THREAD)
-				result = take_thread(reader, &view,
-						     tb_trace_ns(trace, view.ticks, base));
+				result = take_thread(reader, &view, ns);
 			if (result < 0)
 				return result;
 		}
@@ -601,7 +600,6 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 		if ((view.kind != TB_VIEW_EVENT && view.kind != TB_VIEW_LOST) ||
 		    view.cpu >= CPUS_MAX)
 			continue;
-		ns = tb_trace_ns(trace, view.ticks, base);
 		/* if clock records turn time back, the event gets the latest time so far */
 		if (ns > reader->now)
 			reader->now = ns;

@@ -290,6 +290,14 @@ enum tb_timebase {
 uint64_t tb_trace_ns(const struct tb_trace *trace, uint64_t ticks,
 		     enum tb_timebase base);
 
+/** tb_ns_in - as tb_trace_ns(), but fast if @base is TB_TIME_MONOTONIC: @monotonic is the result
+ *  for that base */
+static inline uint64_t tb_ns_in(const struct tb_trace *trace, enum tb_timebase base,
+				uint64_t ticks, uint64_t monotonic)
+{
+	return base == TB_TIME_MONOTONIC ? monotonic : tb_trace_ns(trace, ticks, base);
+}
+
 /** tb_trace_ticks - convert @ns of CLOCK_MONOTONIC to ticks: inverse of tb_trace_ns(), but for
  *  rounding */
 uint64_t tb_trace_ticks(const struct tb_trace *trace, uint64_t ns);

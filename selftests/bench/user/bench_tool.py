@@ -46,7 +46,7 @@ def main():
     ]
     jobs = [(f"export --format {name}", [tool, "export", "--format", name, "-o", "-", trace])
             for name in FORMATS]
-    jobs += [(command, [tool, command, trace]) for command in ("print", "report", "verify")]
+    jobs += [(command, [tool, command, trace]) for command in ("print", "report", "why", "verify")]
     jobs += [(sql.replace(part, "_time in 100 us"), ask(sql)) for sql in questions]
     print("| command | user | system | M events/s |\n|---|---|---|---|")
     for name, command in jobs:

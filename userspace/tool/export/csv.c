@@ -193,8 +193,7 @@ static void put_line(struct csv *csv, const struct tb_view *view)
 	struct out *out = &csv->out;
 	char spare[24];
 
-	out_unsigned(out, csv->base == TB_TIME_MONOTONIC ? view->ns :
-		     tb_trace_ns(csv->trace, view->ticks, csv->base));
+	out_unsigned(out, tb_ns_in(csv->trace, csv->base, view->ticks, view->ns));
 	out_char(out, ',');
 	if (view->cpu != TB_RING_DURABLE && view->cpu != TB_RING_USER)
 		out_unsigned(out, view->cpu);

@@ -104,8 +104,7 @@ void jsonl_event(struct jsonl *jsonl, const struct tb_view *view)
 	struct out *out = &jsonl->out;
 
 	out_text(out, "{\"time\":");
-	out_unsigned(out, jsonl->base == TB_TIME_MONOTONIC ? view->ns :
-		     tb_trace_ns(jsonl->trace, view->ticks, jsonl->base));
+	out_unsigned(out, tb_ns_in(jsonl->trace, jsonl->base, view->ticks, view->ns));
 	if (view->cpu != TB_RING_DURABLE && view->cpu != TB_RING_USER) {
 		out_text(out, ",\"cpu\":");
 		out_unsigned(out, view->cpu);

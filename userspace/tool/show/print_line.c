@@ -83,12 +83,11 @@ char *add_context(char *at, unsigned int context)
 static char *add_time(char *at, const struct print_line *print,
 		      const struct tb_view *view)
 {
-	uint64_t ns = view->ns;
+	uint64_t ns;
 
 	if (print->ticks)
 		return add_decimal(at, view->ticks, 1);
-	if (print->base != TB_TIME_MONOTONIC)
-		ns = tb_trace_ns(print->trace, view->ticks, print->base);
+	ns = tb_ns_in(print->trace, print->base, view->ticks, view->ns);
 	at = add_decimal(at, ns / 1000000000, 1);
 	*at++ = '.';
 	return add_decimal(at, ns % 1000000000, 9);

@@ -154,8 +154,7 @@ void cell_meaning(struct db *db, const struct db_cell *cell, const struct value 
 
 uint64_t db_ns(const struct db *db, uint64_t ticks, uint64_t ns)
 {
-	return db->base == TB_TIME_MONOTONIC ? ns :
-	       tb_trace_ns(db->trace, ticks, db->base);
+	return tb_ns_in(db->trace, db->base, ticks, ns);
 }
 
 void db_common_cell(struct db *db, const struct tb_view *view, int column,

@@ -410,21 +410,15 @@ static void write_head(struct json *json)
 
 /* ---- the export ---- */
 
-static uint64_t ns_of(const struct json *json, uint64_t ticks, uint64_t ns)
-{
-	return json->base == TB_TIME_MONOTONIC ? ns :
-	       tb_trace_ns(json->trace, ticks, json->base);
-}
-
 static int take(struct job *job, const struct tb_view *view, bool selected)
 {
 	struct json *json = &job->json;
-	uint64_t ns = ns_of(json, view->ticks, view->ns), other = ns;
+	uint64_t ns = tb_ns_in(json->trace, json->base, view->ticks, view->ns), other = ns;
 	int result;
 
 	if (view->kind == TB_VIEW_USER)
-		other = ns_of(json, view->ticks + view->user->duration,
-			      view->ns + view->user->duration_ns);
+		other = tb_ns_in(json->trace, json->base, view->ticks + view->user->duration,
+				 view->ns + view->user->duration_ns);
 	if (view->user) {
 		json_user(json, view, ns, other > ns ? other : ns);
 		return json->error;

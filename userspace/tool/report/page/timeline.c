@@ -436,11 +436,6 @@ uint64_t timeline_left_out(const struct timeline *t)
 	return t->left_out;
 }
 
-static uint64_t ns_of(const struct timeline *t, uint64_t ticks, uint64_t ns)
-{
-	return t->base == TB_TIME_MONOTONIC ? ns : tb_trace_ns(t->trace, ticks, t->base);
-}
-
 static void take_user(struct timeline *t, const struct tb_view *view, uint64_t ns)
 {
 	const struct tb_user *user = view->user;
@@ -455,7 +450,8 @@ static void take_user(struct timeline *t, const struct tb_view *view, uint64_t n
 		first = tb_trace_ns(t->trace, view->lost.first, t->base);
 		end = tb_trace_ns(t->trace, view->lost.last, t->base);
 	} else {
-		end = ns_of(t, view->ticks + user->duration, view->ns + user->duration_ns);
+		end = tb_ns_in(t->trace, t->base, view->ticks + user->duration,
+			       view->ns + user->duration_ns);
 	}
 	t->items += report_users_take(&t->users, view, first, end);
 }
@@ -495,7 +491,7 @@ static int take_loss(struct timeline *t, const struct tb_view *view, uint64_t ns
 int timeline_take(struct timeline *t, const struct tb_cursor *cursor,
 		  const struct tb_view *view)
 {
-	uint64_t ns = ns_of(t, view->ticks, view->ns);
+	uint64_t ns = tb_ns_in(t->trace, t->base, view->ticks, view->ns);
 
 	/* a clock that goes back: as of the latest time before, as in the report */
 	if (!view->user && t->rows->begun && ns < t->last)
