@@ -97,8 +97,9 @@ TABLES = [
           ["-std=c11", "-DTB_STEPS", "-pthread", "-Iuserspace", "-Iuserspace/include"],
           ["arbiter", "category", "chunk", "commit", "default", "futex_lock", "patch", "producer",
            "writer"],
-          [("lib/test_lib_writers", [], []), ("lib/test_lib_writers_flush", [], []),
-           ("lib/test_lib_writers_startup", [], []), ("lib/test_lib_races", [], [])],
+          [("lib/test_lib_writers", [], []), ("lib/test_lib_writers_hostile", [], []),
+           ("lib/test_lib_writers_flush", [], []), ("lib/test_lib_writers_startup", [], []),
+           ("lib/test_lib_races", [], [])],
           [("lib/test_lib_record", [], ["lib/record_cpp.cpp"])]),
 ]
 

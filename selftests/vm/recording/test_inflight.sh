@@ -3,7 +3,7 @@
 #
 # test_inflight.sh - readers while records of threads are still being written (kernel/tb_inflight.c
 # simulates that): chosen blocks wait for the records, and are delivered once. The tests are those
-# of test_durable.c. If this fails, a trace has threads without names, or a block twice.
+# of test_durable_long.c. If this fails, a trace has threads without names, or a block twice.
 
 # Functions are called by way of check.
 # shellcheck disable=SC2317
@@ -14,11 +14,11 @@ built=${here%/selftests/vm/*}/build
 module=$built/$(uname -r)-torture/tb_inflight.ko
 lies=/sys/module/tb_inflight/parameters/lies
 
-# told NAME: a test of test_durable passes with a number of lies, and has used them all
+# told NAME: a test of test_durable_long passes with a number of lies, and has used them all
 told()
 {
 	echo 1000 >"$lies"
-	"${TRACEBUF_SELFTESTS:-$built/selftests}/test_durable" -t "$1" || return
+	"${TRACEBUF_SELFTESTS:-$built/selftests}/test_durable_long" -t "$1" || return
 	echo "$(cat "$lies") not told"
 	[ "$(cat "$lies")" = 0 ]
 }
