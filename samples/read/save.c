@@ -45,13 +45,14 @@ static int record(struct tb_device *device, time_t seconds, int *file)
 	return result;
 }
 
-static int save(struct tb_device *device, const char *seconds, const char *path)
+/* Save what the recording holds, or record for @seconds if they are not 0 */
+static int save(struct tb_device *device, time_t seconds, const char *path)
 {
 	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), result;
 
 	if (file < 0)
 		return -errno;
-	result = seconds ? record(device, strtol(seconds, NULL, 10), &file) :
+	result = seconds ? record(device, seconds, &file) :
 			   tb_device_snapshot(device, tb_write_fd, &file);
 	if (close(file) && !result)
 		result = -errno;
@@ -64,8 +65,12 @@ int main(int argc, char **argv)
 	int first = provider ? 3 : 1, result = 0;
 	struct tb_device *device;
 	struct tb_error error;
+	long seconds = 0;
+	char *end = "";
 
-	if (argc <= first || argc > first + 2) {
+	if (argc == first + 2)
+		seconds = strtol(argv[first + 1], &end, 10);
+	if (argc <= first || argc > first + 2 || *end || (argc == first + 2 && seconds <= 0)) {
 		fprintf(stderr, "usage: save [-p PROVIDER] FILE [SECONDS]\n");
 		return 2;
 	}
@@ -76,7 +81,7 @@ int main(int argc, char **argv)
 	if (provider)
 		result = tb_device_attach(device, provider);
 	if (!result)
-		result = save(device, argc == first + 2 ? argv[first + 1] : NULL, argv[first]);
+		result = save(device, seconds, argv[first]);
 	tb_device_close(device);
 	return result < 0 ? fail(argv[first], result) : 0;
 }

@@ -8,7 +8,7 @@
 # have several streams one after the other. A parent of subtests counts by its subtests; it counts
 # itself only if it failed and no subtest did. Failures are also: a result that the plan announced
 # and that is missing, results beyond the plan, a program that failed without a failed test, and no
-# results at all.
+# results at all. A failure with "# TODO" counts as skipped.
 
 function failed(what)
 {
@@ -69,7 +69,7 @@ BEGIN { context = report = plan = ""; seen[0] = 0 }
 		under_fail[depth] += 0
 		if (below_ok + below_fail)
 			total--
-		else if (line ~ /# SKIP/)
+		else if (line ~ /# (SKIP|TODO)/)
 			skips++
 		else
 			passes++
@@ -80,7 +80,7 @@ BEGIN { context = report = plan = ""; seen[0] = 0 }
 
 /^Bail out!/ { failed($0); next }
 
-/^# exit [0-9]+$/ { code = $3; next }
+/^# exit [0-9]+$/ { if ($3) code = $3; next }
 
 /^[ \t]*(KTAP version|1\.\.[0-9])/ { next }
 

@@ -9,7 +9,8 @@ import fnmatch
 import glob
 import os
 import re
-import subprocess
+
+from tree import git
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 
@@ -94,25 +95,24 @@ TABLE = (
 
     # the rest
     (["docs"], "*.md docs/* scripts/* selftests/unit/docs/*"),
+    (["tables"], "scripts/check scripts/lib/check/* scripts/lib/ktap.awk selftests/unit/check/*"),
     (["packages"], "selftests/package/* scripts/package debian/* packaging/* dkms.conf"),
     ([], "selftests/times.tsv LICENSES/* .*"),
 )
 
 
 def changed_files(tree, revision):
-    """Return the files that differ from the revision; by default from this branch's upstream."""
-    def git(*words):
-        said = subprocess.run(["git", "-C", tree, *words], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, check=False)
-        return said.stdout.decode().split("\n") if said.returncode == 0 else None
-    base = git("merge-base", "HEAD", revision or "@{upstream}")
+    """Return the files that differ from the revision; by default from this branch's upstream. None:
+    git fails."""
+    base = git(tree, "merge-base", "HEAD", revision or "@{upstream}")
     if not base:
         if revision:
-            raise SystemExit("check: no revision '%s' in this repository" % revision)
-        base = ["HEAD"]
-    files = git("diff", "--name-only", base[0]) or []
-    files += git("ls-files", "--others", "--exclude-standard") or []
-    return [file for file in files if file]
+            raise SystemExit("check: git finds no revision '%s' here" % revision)
+        base = b"HEAD"
+    # a file that moved counts by its old name, too
+    said = [git(tree, "diff", "--name-only", "--no-renames", base.decode().strip()),
+            git(tree, "ls-files", "--others", "--exclude-standard")]
+    return None if None in said else [file for file in b"".join(said).decode().split("\n") if file]
 
 
 def by_name(file):
@@ -158,7 +158,10 @@ def room(name):
 def names(tree, revision):
     """Return the names of the tests that changes since a revision can affect; None: all."""
     wanted = []
-    for file in changed_files(tree, revision):
+    files = changed_files(tree, revision)
+    if files is None:
+        return None
+    for file in files:
         tests = tests_of(file)
         if tests is None:
             return None

@@ -15,6 +15,7 @@ import sys
 import affected
 import rooms
 from pool import Job
+from tree import git
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 import known    # noqa: E402
@@ -178,7 +179,9 @@ class Jobs:
         label = label or kernel
 
         def run():
-            os.makedirs(folder, exist_ok=True)
+            # with --resume, it has the results of another run
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
             status = self.run.call_guest(
                 ["scripts/vm", "-o", folder, "-k", kernel, "-t", str(deadline), *options, "--",
                  "env", *env, "selftests/vm/lib/run.sh", "-r", *tests],
@@ -196,11 +199,10 @@ class Jobs:
                 bad.append("scripts/vm: exit status %d" % status)
             self.run.tell(name, "%s: kernel log" % label,
                           [("kernel log and unloading: " + " ".join(tests), bad)], folder)
-            if leaks:
-                self.run.leaks.setdefault(label, []).append(os.path.join(folder, "leaks.ktap"))
             return True
-        # scripts/check accepts each of these names
-        self.add(name, run, needs, seconds, full).tests = [name, *tests]
+        job = self.add(name, run, needs, seconds, full)
+        job.tests = [name, *tests]      # scripts/check accepts each of these names
+        job.leaks = (label, os.path.join(folder, "leaks.ktap")) if leaks else None
 
     # ---- what there is ---------------------------------------------------
 
@@ -297,11 +299,9 @@ class Jobs:
 
     def tables(self):
         """affected.py has tests for each file, each pattern there has a file, and each name in a
-        tier or a row is that of a test."""
+        tier or a row is that of a test; and the tests of scripts/check pass."""
         # outside of a repository, git lists no files
-        files = subprocess.run(["git", "ls-files"], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, check=False)
-        files = [file for file in files.stdout.decode().split("\n") if file]
+        files = (git(".", "ls-files") or b"").decode().splitlines()
         names = [job.name for job in self.list] + glob.glob("selftests/vm/*/test_*.*")
         names = {re.sub(r"^.*/|\.(c|sh)$", "", name) for name in names}
         # names that only some runs have
@@ -318,6 +318,9 @@ class Jobs:
             ("each name in a table is that of a test",
              sorted({name for name in patterns
                      if not any(fnmatch.fnmatch(each, name) for each in names)}))])
+        file = self.run.path("test_check.ktap")
+        code = self.run.call(["selftests/unit/check/test_check.py"], file)
+        self.run.results.count("tables", "scripts/check", file, code)
         return True
 
     def checkpatch(self, anew):

@@ -7,6 +7,7 @@ for it) starts first, so that no long job runs alone at the end.
 """
 import threading
 import time
+import traceback
 
 
 class Job:
@@ -27,6 +28,8 @@ class Job:
         self.full = self.is_build = False
         self.took = None        # seconds, when it has run
         self.ok = None          # None: not run
+        self.error = ""         # what an exception said
+        self.leaks = None       # of a guest that looks for leaks: (label, file with the results)
 
 
 class Pool:
@@ -93,16 +96,21 @@ class Pool:
             ok = False
             try:
                 ok = job.run()
-            finally:
-                job.took = time.monotonic() - began
-                with self.state:
-                    job.ok = bool(ok)
-                    self.running.discard(job.name)
+            except BaseException:   # SystemExit, too, would end only this thread
+                job.error = traceback.format_exc()
+            job.took = time.monotonic() - began
+            with self.state:
+                job.ok = bool(ok)
+                self.running.discard(job.name)
+                try:
                     self.done(job)
-                    self.state.notify_all()
+                except Exception:
+                    job.error += traceback.format_exc()
+                self.state.notify_all()
 
     def run(self):
-        """Run all jobs. A job that could not start has .ok False and .took None afterwards."""
+        """Run all jobs. Afterwards a job that could not start has .ok False and .took None, and one
+        that raised an exception, or for which done() did, has .error."""
         threads = [threading.Thread(target=self.work, daemon=True) for _ in range(self.workers)]
         for thread in threads:
             thread.start()

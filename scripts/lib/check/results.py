@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """results.py - counts, shows and keeps the results of a run's suites, and writes a report."""
-import hashlib
 import json
 import os
 import re
@@ -8,6 +7,8 @@ import shutil
 import subprocess
 import threading
 import time
+
+from tree import git
 
 
 class Suite:
@@ -58,7 +59,8 @@ class Results:
         first, _, details = said.stdout.decode(errors="replace").partition("\n")
         passed, failed, skipped = map(int, first.split())
         with open(file, errors="replace") as text:
-            skips = re.findall(r"^\s*ok\s+\d*\s*-?\s*(.*?)\s*# SKIP\s*(.*)$", text.read(), re.M)
+            skips = re.findall(r"^\s*(?:not )?ok\s+\d*\s*-?\s*(.*?)\s*# (?:SKIP|TODO)\s*(.*)$",
+                               text.read(), re.M)
         suite = Suite(name, passed, failed, skipped, details, skips)
         self.add(job, suite, evidence or os.path.dirname(file))
         return suite
@@ -89,9 +91,7 @@ class Results:
     def write_report(self, path, tree, kernels, seconds):
         """Write the report of a run as Markdown."""
         passed, failed, skipped = self.totals()
-        commit = subprocess.run(["git", "-C", tree, "log", "-1", "--format=%h %s"],
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                check=False).stdout.decode().strip()
+        commit = (git(tree, "log", "-1", "--format=%h %s") or b"").decode().strip()
         rows = {}
         for suite in self.suites:
             kernel, _, rest = suite.name.partition(": ")
@@ -145,41 +145,46 @@ def read_times(path):
     return times
 
 
-def tree_key(tree):
-    """Return a word for the contents of the tree: its commit, and the changes since then."""
-    def git(*words):
-        return subprocess.run(["git", "-C", tree, *words], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, check=False).stdout
-    state = hashlib.sha256(git("rev-parse", "HEAD") + git("diff", "HEAD"))
-    for name in sorted(git("ls-files", "-o", "--exclude-standard", "-z").split(b"\0")):
-        try:
-            with open(os.path.join(os.fsencode(tree), name), "rb") as data:
-                state.update(name + b"\0" + data.read())
-        except OSError:
-            pass
-    return state.hexdigest()
+def leaks_of(job):
+    """Return the results of a guest that looked for leaks, [("ok" or "not ok", what)]."""
+    if job.took is None or not job.leaks:
+        return []
+    try:
+        with open(job.leaks[1], errors="replace") as text:
+            lines = re.findall(r"^(not ok|ok) \d+ (.*)$", text.read(), re.M)
+    except OSError:
+        lines = []
+    return lines or [("not ok", "leaks.sh said nothing: " + job.leaks[1])]
 
 
 def save_state(path, key, results, jobs):
-    """Keep the jobs that passed, for scripts/check --resume."""
+    """Keep the jobs that passed, for scripts/check --resume; but no builds, for make sees itself
+    what it has to do."""
     passed = {}
     for job in jobs:
         suites = results.by_job.get(job.name, [])
-        if job.ok and job.took is not None and not any(suite.failed for suite in suites):
-            passed[job.name] = {"took": job.took, "suites": [vars(suite) for suite in suites]}
+        if job.ok and job.took is not None and not job.is_build and \
+                not any(suite.failed for suite in suites) and \
+                not any(verdict == "not ok" for verdict, _ in leaks_of(job)):
+            passed[job.name] = {"took": job.took, "tests": job.tests,
+                                "suites": [vars(suite) for suite in suites]}
     with open(path + ".new", "w") as out:
         json.dump({"key": key, "passed": passed}, out)
     os.replace(path + ".new", path)
 
 
-def load_state(path, key):
-    """Return the jobs that passed for the same tree, {name: (seconds, suites)}."""
+def load_state(path, key, results, jobs):
+    """Count the jobs that save_state() kept with this key, and that have the same tests."""
     try:
         with open(path) as text:
             state = json.load(text)
     except (OSError, ValueError):
-        return {}
-    if state.get("key") != key:
-        return {}
-    return {name: (kept["took"], [Suite(**suite) for suite in kept["suites"]])
-            for name, kept in state["passed"].items()}
+        return
+    if not isinstance(state, dict) or state.get("key") != key:
+        return
+    for job in jobs:
+        kept = state["passed"].get(job.name)
+        if kept and kept["tests"] == job.tests:
+            job.ok, job.took = True, kept["took"]
+            for suite in kept["suites"]:
+                results.add(job.name, Suite(**suite))

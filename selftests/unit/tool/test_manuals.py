@@ -118,7 +118,8 @@ def pages_are_sound():
 
 def bash_completes(line, directory):
     """The words that bash offers for the last word of line."""
-    words = line.split(" ")
+    # bash gives "=" as a word of its own, and then no empty one
+    words = re.sub(" = $", " =", line.replace("=", " = ")).split(" ")
     script = f"""
 source {COMPLETIONS}/tracebuf.bash
 COMP_WORDS=({' '.join("'" + word + "'" for word in words)})
@@ -187,12 +188,15 @@ def completion(shell, completes, by_name=()):
         skip(f"completion in {shell}", f"there is no {shell}")
         return
     with tempfile.TemporaryDirectory() as directory:
-        # in place of the tool: a device with two events and two providers
+        # in place of the tool: a device with two events and two providers, and with names that
+        # would leave a file if a shell expanded them
         fake = os.path.join(directory, "tracebuf")
         with open(fake, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\ncase \"$*\" in\n"
-                       "list) printf '*F sched:sched_switch\\n   filelock:fcntl_setlk\\n' ;;\n"
-                       "'provider list') printf '   ID NAME\\n    0 kernel\\n    1 crash\\n' ;;\nesac\n")
+                       "list) printf '*F sched:sched_switch\\n   filelock:fcntl_setlk\\n'\n"
+                       f"echo '   a:$(touch${{IFS}}{directory}/ran)' ;;\n"
+                       "'provider list') printf '   ID NAME\\n    0 kernel\\n    1 crash\\n'\n"
+                       f"echo '    2 b$(touch${{IFS}}{directory}/ran)' ;;\nesac\n")
         os.chmod(fake, 0o755)
         wrong = []
         names = {name for name, _ in COMMANDS}
@@ -212,6 +216,8 @@ def completion(shell, completes, by_name=()):
                              *by_name):
             if not wanted <= completes(line, directory):
                 wrong.append(f"'{line}': {wanted} wanted, {completes(line, directory)} offered")
+        if os.path.exists(os.path.join(directory, "ran")):
+            wrong.append("a name of an event or a provider was run as a command")
         check(f"completion in {shell}", wrong)
 
 
@@ -219,7 +225,10 @@ print("TAP version 14")
 pages_of_commands()
 pages_of_symbols()
 pages_are_sound()
-completion("bash", bash_completes, [("tracebuf record -e irq,sched_sw", {"irq,sched_switch"})])
+completion("bash", bash_completes, [("tracebuf record -e irq,sched_sw", {"irq,sched_switch"}),
+                                    ("tracebuf start --mode=", {"circular", "oneshot"}),
+                                    ("tracebuf start --mode=ci", {"circular"}),
+                                    ("tracebuf stop --provider=", {"kernel", "crash"})])
 completion("fish", fish_completes)
 completion("zsh", zsh_completes, [("tracebuf record -e irq,sched:sched_sw", {"sched:sched_switch"})])
 print(f"1..{count}")

@@ -79,12 +79,22 @@ stopped()
 	! "$save" none.tbuf 2>said && grep -q 'Invalid argument' said
 }
 
-plan 5
+# Zero seconds would mean: without an end.
+no_seconds()
+{
+	for seconds in 0 -1 abc 5x ''; do
+		timeout 10 "$save" none.tbuf "$seconds" 2>said
+		[ $? = 2 ] && grep -q usage said && [ ! -e none.tbuf ] || return
+	done
+}
+
+plan 6
 insmod "$TRACEBUF_KO" && insmod "${TRACEBUF_KO%/*}/tracebuf_events.ko"
 check "a recording of some seconds" for_seconds
 check "a recording that always has blocks" while_busy
 check "a full disk" full_disk
 check "a snapshot of a running recording" snapshot
+check "wrong numbers of seconds" no_seconds
 check "no recording is running" stopped
 rmmod tracebuf_events tracebuf
 finish
