@@ -24,8 +24,15 @@ static void slice_ended(void *context, const struct slice *slice)
 	case SLICE_WAKEUP:
 		waits_woken(a, slice);
 		break;
+	case SLICE_OFF:
+		tasks_off(a, slice);
+		break;
 	default:
-		handlers_slice(a, slice);
+		/* a call that was entered before the trace has no known duration */
+		if (slice->kind == SLICE_SYSCALL && slice->doubt == SLICE_UNBEGUN)
+			tasks_call_before(a, slice);
+		else
+			handlers_slice(a, slice);
 		break;
 	}
 }
@@ -74,6 +81,8 @@ struct analysis *analysis_new(struct tb_trace *trace,
 	if (a->options.whole) {
 		slices_missing(a->slices, &a->missing);
 		slices_switches_from(a->slices, a->options.switches_from);
+		slices_off(a->slices);
+		slices_before(a->slices);
 	}
 	return a;
 }
@@ -193,12 +202,19 @@ static void widen_buckets(struct analysis *a)
 	a->axis_end = edge_of(a, ANALYSIS_SERIES);
 }
 
-/* Extend the axis to an event at @ns */
+/* Extend the axis to @ns */
 static void extend_axis(struct analysis *a, uint64_t ns)
 {
+	uint64_t begin = ns;
+
 	if (!a->axis.width) {
+		if (a->options.part_from)
+			begin = tb_trace_ns(a->trace, a->options.part_from, a->options.base);
+		if (begin > ns)
+			begin = ns;
 		a->total.end = ns;
-		a->axis.begin = a->total.begin = ns > a->options.from ? ns : a->options.from;
+		a->axis.begin = a->total.begin = begin > a->options.from ? begin :
+									   a->options.from;
 		a->axis.width = ANALYSIS_SERIES_NS;
 		a->axis_end = edge_of(a, ANALYSIS_SERIES);
 	}
@@ -352,6 +368,7 @@ static int take_first_runs(struct analysis *a, uint64_t ticks)
 		if (cpu->tracked)
 			continue;
 		a->total.has |= 1u << ANALYSIS_SWITCH;
+		cpu->it.seen = true;
 		known_advance(a, run->begin);
 		known_track(a, cpu);
 	}
@@ -442,11 +459,31 @@ static void find_ends(struct analysis *a)
 	}
 }
 
+/* Extend the time to the limits of the part: what the CPUs run then is known without an event */
+static int end_part(struct analysis *a)
+{
+	const struct analysis_options *options = &a->options;
+
+	if (!options->part_to || options->part_to == UINT64_MAX)
+		return 0;
+	if (!a->axis.width && options->part_from && options->part_from < options->part_to)
+		extend_axis(a, tb_trace_ns(a->trace, options->part_from, options->base));
+	if (!a->axis.width)
+		return 0;
+	extend_axis(a, tb_trace_ns(a->trace, options->part_to, options->base));
+	if (options->part_to > a->ticks)
+		a->ticks = options->part_to;
+	return options->whole ? take_first_runs(a, a->ticks) : 0;
+}
+
 int analysis_end(struct analysis *a, unsigned int flags)
 {
-	const struct tb_view none = { .cpu = TB_RING_USER, .ticks = a->ticks };
-	int result;
+	struct tb_view none = { .cpu = TB_RING_USER };
+	int result = end_part(a);
 
+	if (result < 0)
+		return result;
+	none.ticks = a->ticks;
 	a->total.cut = flags & ANALYSIS_CUT;
 	if (a->cursor)
 		a->total.late = tb_cursor_late(a->cursor);
@@ -480,6 +517,11 @@ bool analysis_of_events(const struct analysis *a)
 enum tb_timebase analysis_base(const struct analysis *a)
 {
 	return a->options.base;
+}
+
+bool analysis_is_part(const struct analysis *a)
+{
+	return a->options.part_from || (a->options.part_to && a->options.part_to != UINT64_MAX);
 }
 
 bool analysis_of_threads(const struct analysis *a)

@@ -58,12 +58,16 @@ struct analysis;
  *	it leaves out some
  * @base: the clock of all times
  * @from: count only what ended at this time or later, ns; earlier events tell what ran then
+ * @part_from, @part_to: of a file, of which the caller gives a part: its limits, ticks, between
+ *	which what the CPUs run is known without an event.  0, and UINT64_MAX or 0: first and last
+ *	event given
  */
 struct analysis_options {
 	uint32_t worst, ended;
 	bool     events, whole;
 	enum tb_timebase base;
 	uint64_t from, switches_from;
+	uint64_t part_from, part_to;
 	bool   (*cpu)(void *context, uint32_t cpu);
 	bool   (*thread)(void *context, const struct tb_cursor *cursor, uint32_t tid);
 	void    *context;
@@ -75,9 +79,10 @@ struct analysis *analysis_new(struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
 
-/* Query the options: does @cpu count; do only some threads count; were only some events given; the
- * clock of all times */
+/* Query the options: does @cpu count; does the recording go on beyond the part that is given; do only
+ * some threads count; were only some events given; the clock of all times */
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu);
+bool analysis_is_part(const struct analysis *a);
 bool analysis_of_threads(const struct analysis *a);
 bool analysis_of_events(const struct analysis *a);
 enum tb_timebase analysis_base(const struct analysis *a);
@@ -234,6 +239,16 @@ struct analysis_cause {
 #define ANALYSIS_CAUSES 6
 
 /**
+ * struct analysis_edge - time of a task off the CPU of which the trace has only one end; ns
+ * @waited: until it would run: it was woken, or had made way for another
+ * @stuck: in state D, until it was woken, if it was
+ * @slept: in another state, or in an unknown one, without sleeps by the task's own wish
+ */
+struct analysis_edge {
+	uint64_t waited, stuck, slept;
+};
+
+/**
  * struct analysis_task - a thread; after it has exited, another thread with its tid is another task
  * @tgid: its process, 0 if unknown
  * @comm: its last name; "<...>" if unknown
@@ -250,6 +265,8 @@ struct analysis_cause {
  * @stuck: @blocked, but only until the task was woken, if that is known
  * @waiting: the same of @sleeping, without sleeps by the task's own wish (nanosleep)
  * @stuck_in, @waiting_in: the system calls of the longest of @stuck and @waiting; -1: not known
+ * @before: from the beginning of the trace, or the end of a gap, on
+ * @open: until the end of the trace; @open_in: its system call, -1: not known
  * @instead: ANALYSIS_CAUSES of @wait and @runnable: what ran meanwhile on the CPU for which the
  *	task waited, while that is known
  * @stuck_by, @waiting_by: the same of @stuck and @waiting: who ended them, without
@@ -265,7 +282,8 @@ struct analysis_task {
 	uint64_t tasks;
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
 	struct analysis_stat wait, runnable, blocked, sleeping, stuck, waiting;
-	int64_t  stuck_in, waiting_in;
+	struct analysis_edge before, open;
+	int64_t  stuck_in, waiting_in, open_in;
 	struct analysis_cause *instead, *stuck_by, *waiting_by;
 	uint64_t *series, bucket_ns;
 	unsigned int bucket;
@@ -304,7 +322,7 @@ const struct analysis_task *analysis_task_of(const struct analysis *a,
 
 /**
  * struct analysis_cpu - the use of a CPU's time; the rest of begin .. end is unknown
- * @seen: there were events of it
+ * @seen: there were events of it, or it is known what it ran from the beginning on
  * @busy_ns, @idle_ns: time of tasks, and of the idle task
  * @tracked_ns: time in which no switch is missing: busy_ns is a part of it
  * @switches: number of switches

@@ -39,6 +39,8 @@
  * @generation: value of known.generation that @it.share_ns is valid for
  * @queued_on: the CPU for which it has waited since @queued_at, or NO_CPU; @queue_next,
  *	@queue_prev: other tasks in that queue
+ * @before_at, @before_ns: when it had been off the CPU last before the trace or the end of a gap,
+ *	and for how long it was in an unknown state then: may be a sleep by its own wish
  * @needed: for ended.c; @moved: it came to its queue from that of another CPU
  */
 struct task {
@@ -49,6 +51,7 @@ struct task {
 	int64_t  off_state, off_call;
 	uint32_t queued_on;
 	uint64_t queued_at;
+	uint64_t before_at, before_ns;
 	struct task *queue_next, *queue_prev;
 	uint32_t generation;
 	bool     needed, moved;
@@ -223,6 +226,10 @@ void stat_add(struct analysis_stat *stat, uint64_t value);
 struct task *task_of(struct analysis *a, uint32_t tid);
 void tasks_run(struct analysis *a, const struct slice *slice);
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);
+/* A thread was off the CPU: if one end of that is not in the trace, tasks_switch() does not see it */
+void tasks_off(struct analysis *a, const struct slice *slice);
+/* A thread has left a call in which it was before the trace */
+void tasks_call_before(struct analysis *a, const struct slice *slice);
 void tasks_free(struct analysis *a);
 
 /* ended.c */

@@ -198,6 +198,9 @@ static void task_row(struct report_builder *m, const struct analysis_task *task,
 	number(m, task->blocked.sum);
 	number(m, task->sleeping.sum);
 	number(m, task->stuck.sum);
+	number(m, task->before.waited + task->open.waited);
+	number(m, task->before.stuck + task->open.stuck);
+	number(m, task->before.slept + task->open.slept);
 }
 
 static void section_tasks(struct report_builder *m)
@@ -221,6 +224,9 @@ static void section_tasks(struct report_builder *m)
 		COLUMN_NUMBER("blocked", "off, D", REPORT_NS),
 		COLUMN_NUMBER("sleeping", "off, asleep", REPORT_NS),
 		COLUMN_NUMBER("stuck", "in D", REPORT_NS),
+		COLUMN_NUMBER("cut_wait", "ready, cut off", REPORT_NS),
+		COLUMN_NUMBER("cut_stuck", "in D, cut off", REPORT_NS),
+		COLUMN_NUMBER("cut_slept", "asleep, cut off", REPORT_NS),
 	}, container[] = {
 		COLUMN_TEXT("container", "container"),
 	};

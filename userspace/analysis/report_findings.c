@@ -81,6 +81,16 @@ static struct finding *add(struct findings *findings, uint64_t ns)
 
 #define TEXT(to, ...) snprintf((to), sizeof(to), __VA_ARGS__)
 
+/* " (in fsync)", or "" if no call is known */
+static const char *in_call(const struct findings *findings, int64_t call, char text[64])
+{
+	const char *name = call_name(findings->m->trace, call);
+
+	if (name)
+		snprintf(text, 64, " (in %s)", name);
+	return name ? text : "";
+}
+
 /* Set the command of @finding: for the chosen time */
 __attribute__((format(printf, 3, 4)))
 static void command(const struct findings *findings, struct finding *finding,
@@ -222,9 +232,14 @@ static void find_tasks(struct findings *findings,
 	}
 }
 
+static uint64_t waited(const struct analysis_task *task)
+{
+	return analysis_waited(task) + task->before.waited + task->open.waited;
+}
+
 static uint64_t stuck(const struct analysis_task *task)
 {
-	return task->stuck.sum;
+	return task->stuck.sum + task->before.stuck + task->open.stuck;
 }
 
 /* "worker-7", "threads named cc1", "softirq NET_RX", "interrupts"; a thread has its last name */
@@ -299,67 +314,89 @@ static const char *waker_sentence(const struct findings *findings,
 	return text;
 }
 
+/* " in 3 waits of 20 ms at most (in fsync)", or "" */
+static const char *times_text(const struct findings *findings, const struct analysis_stat *stat,
+			      int64_t call, char text[160])
+{
+	char most[32], name[64];
+
+	text[0] = 0;
+	if (stat->count)
+		snprintf(text, 160, ", %" PRIu64 " time%s, %s at most%s", stat->count,
+			 stat->count == 1 ? "" : "s", time_text(stat->max, most),
+			 in_call(findings, call, name));
+	return text;
+}
+
+/* ", 30 ms of it in a wait that did not end (in fsync)", or "" */
+static const char *edges_text(const struct findings *findings, uint64_t before, uint64_t open,
+			      int64_t call, char text[192])
+{
+	char ns[32], name[64];
+
+	text[0] = 0;
+	if (before)
+		snprintf(text, 192, ", %s of it in waits of which the beginning is not known",
+			 time_text(before, ns));
+	if (open)
+		snprintf(text + strlen(text), 192 - strlen(text),
+			 ", %s of it in a wait that did not end%s", time_text(open, ns),
+			 in_call(findings, call, name));
+	return text;
+}
+
 static void say_waited(const struct findings *findings, const struct analysis_task *task,
 		       uint64_t span, struct finding *finding)
 {
-	char all[32], sum[32], most[32], woken[128] = "", way[128] = "", cause[160];
+	char all[32], sum[32], most[32], woken[128] = "", way[128] = "", cause[160], edges[192];
 
 	if (task->wait.count)
-		TEXT(woken, "%s after %" PRIu64 " wake-up%s (%s at most)",
+		TEXT(woken, ", %s after %" PRIu64 " wake-up%s (%s at most)",
 		     time_text(task->wait.sum, sum), task->wait.count,
 		     task->wait.count == 1 ? "" : "s",
 		     time_text(task->wait.max, most));
 	if (task->runnable.count)
-		TEXT(way, "%s after it had made way for others, %" PRIu64 " time%s (%s at most)",
+		TEXT(way, ", %s after it had made way for others, %" PRIu64 " time%s (%s at most)",
 		     time_text(task->runnable.sum, sum), task->runnable.count,
 		     task->runnable.count == 1 ? "" : "s",
 		     time_text(task->runnable.max, most));
-	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time: %s%s%s.%s",
-	     task->comm, task->tid, time_text(analysis_waited(task), all),
-	     (double)ppm(analysis_waited(task), span) / 1e4, woken, *woken && *way ? ", " : "", way,
+	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time%s%s%s.%s",
+	     task->comm, task->tid, time_text(waited(task), all),
+	     (double)ppm(waited(task), span) / 1e4, woken, way,
+	     edges_text(findings, task->before.waited, task->open.waited, -1, edges),
 	     instead_sentence(findings, task, cause));
-}
-
-/* " (in fsync)", or "" if no call is known */
-static const char *in_call(const struct findings *findings, int64_t call, char text[64])
-{
-	const char *name = call_name(findings->m->trace, call);
-
-	if (name)
-		snprintf(text, 64, " (in %s)", name);
-	return name ? text : "";
 }
 
 static void say_blocked(const struct findings *findings, const struct analysis_task *task,
 			uint64_t span, struct finding *finding)
 {
-	char all[32], most[32], call[64], waker[160];
+	char all[32], times[160], edges[192], waker[160];
 
 	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) "
-	     "for %s, %.0f %% of the time, in %" PRIu64 " wait%s of %s at most%s.%s",
+	     "for %s, %.0f %% of the time%s%s.%s",
 	     task->comm, task->tid, time_text(stuck(task), all),
-	     (double)ppm(stuck(task), span) / 1e4, task->stuck.count,
-	     task->stuck.count == 1 ? "" : "s",
-	     time_text(task->stuck.max, most), in_call(findings, task->stuck_in, call),
+	     (double)ppm(stuck(task), span) / 1e4,
+	     times_text(findings, &task->stuck, task->stuck_in, times),
+	     edges_text(findings, task->before.stuck, task->open.stuck, task->open_in, edges),
 	     waker_sentence(findings, task->stuck_by, stuck(task), waker));
 }
 
 static uint64_t slept(const struct analysis_task *task)
 {
-	return task->waiting.sum;
+	return task->waiting.sum + task->before.slept + task->open.slept;
 }
 
 static void say_slept(const struct findings *findings, const struct analysis_task *task,
 		      uint64_t span, struct finding *finding)
 {
-	char all[32], most[32], call[64], waker[160];
+	char all[32], times[160], edges[192], waker[160];
 
 	TEXT(finding->text, "%s-%u slept (state S: mostly for data, or a lock of another thread) "
-	     "for %s, %.0f %% of the time, %" PRIu64 " time%s, %s at most%s.%s",
+	     "for %s, %.0f %% of the time%s%s.%s",
 	     task->comm, task->tid, time_text(slept(task), all),
-	     (double)ppm(slept(task), span) / 1e4, task->waiting.count,
-	     task->waiting.count == 1 ? "" : "s", time_text(task->waiting.max, most),
-	     in_call(findings, task->waiting_in, call),
+	     (double)ppm(slept(task), span) / 1e4,
+	     times_text(findings, &task->waiting, task->waiting_in, times),
+	     edges_text(findings, task->before.slept, task->open.slept, task->open_in, edges),
 	     waker_sentence(findings, task->waiting_by, slept(task), waker));
 }
 
@@ -427,7 +464,8 @@ static void find_spikes(struct findings *findings)
 static void find_requests(struct findings *findings)
 {
 	const struct analysis_block *block;
-	char most[32], high[32], mean[32];
+	char most[32], high[32], mean[32], longest[64] = "";
+	bool few;
 	char disk[DISK_TEXT_MAX];
 	struct finding *finding;
 	uint64_t p99;
@@ -440,10 +478,14 @@ static void find_requests(struct findings *findings)
 		finding = add(findings, block->stat.max);
 		if (!finding)
 			return;
-		TEXT(finding->text, "Of %" PRIu64 " requests (%c) to disk %s one in a hundred took "
-		     "%s or more, the longest %s, the mean %s.",
-		     block->stat.count, block->op, disk_text(findings->m->trace, block->dev, disk),
-		     time_text(p99, high), time_text(block->stat.max, most),
+		few = block->stat.count < 100;
+		if (!few)
+			TEXT(longest, " or more, the longest %s", time_text(block->stat.max, most));
+		TEXT(finding->text, "Of %" PRIu64 " request%s (%c) to disk %s %s took %s%s, the mean %s.",
+		     block->stat.count, block->stat.count == 1 ? "" : "s", block->op,
+		     disk_text(findings->m->trace, block->dev, disk),
+		     few ? "the longest" : "one in a hundred", time_text(p99, high),
+		     few ? "" : longest,
 		     time_text(block->stat.sum / block->stat.count, mean));
 		command(findings, finding, "report --section block");
 	}
@@ -518,6 +560,8 @@ static void say_unexamined(struct report_builder *m)
 		    (parts[i].threads || !analysis_of_threads(m->a)))
 			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
 				 *list ? ", " : "", parts[i].what);
+	if (analysis_is_part(m->a))
+		remark(m, "Not examined: threads that did not run, and were not woken, in the chosen time. 'tracebuf why -t TID' explains the time of one.");
 	if (*list)
 		remark(m, "Not examined, because no such events were recorded or chosen: %s.",
 		       list);
@@ -538,14 +582,14 @@ void section_findings(struct report_builder *m, const struct report_shell *shell
 	if (m->section)
 		m->section->sentences = true;
 	COLUMNS(m, list);
-	if (!analysis_total(m->a)->events) {
+	if (!analysis_total(m->a)->events && !analysis_total(m->a)->known_ns) {
 		remark(m, "Nothing: no event was chosen. "
 		       "'tracebuf why' explains the time of a thread without events, too.");
 		return;
 	}
 	find_missing(&findings);
 	find_spikes(&findings);
-	find_tasks(&findings, analysis_waited, WAIT_PPM, say_waited);
+	find_tasks(&findings, waited, WAIT_PPM, say_waited);
 	find_tasks(&findings, stuck, BLOCKED_PPM, say_blocked);
 	find_requests(&findings);
 	/* figures of a CPU are of all threads; sleep matters only of threads that were asked for */

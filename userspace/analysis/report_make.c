@@ -263,7 +263,7 @@ static void section_summary(struct report_builder *m)
 
 	section(m, "summary", "The trace", REPORT_TABLE);
 	COLUMNS(m, list);
-	if (!total->events && !total->losses)
+	if (!total->events && !total->losses && !total->known_ns)
 		remark(m, "The trace has no events: nothing is known.");
 	if (total->cut)
 		remark(m, "The file breaks off, or is damaged: nothing is known of a CPU after its last event.");

@@ -429,7 +429,9 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	if (!thread->woken)
 		return;
 	thread->woken = false;
-	cpu->run.wait_lost = may_have_run(slices, thread, ns);
+	/* a thread that is not recorded may have run since it was woken */
+	cpu->run.wait_lost = may_have_run(slices, thread, ns) ||
+			     !slices_sees(slices, (uint32_t)tid);
 	if (cpu->run.wait_lost) {
 		thread->asleep_since = UINT64_MAX;
 		return;
@@ -548,11 +550,15 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 	if (!slices->first_runs || ticks < missing->first)
 		return 0;
 	slices->first_runs = false;
-	if (slices->switches_from <= missing->first)
-		ticks = missing->first;
+	ticks = missing->first;
 	if (slices_take_changes(slices, ticks))
 		return -ENOMEM;
 	ns = tb_trace_ns(slices->trace, ticks, slices->base);
+	/* the caller leaves out what was before: no event is missing since then */
+	if (slices->switches_from == missing->first) {
+		slices->begin = later(slices->begin, ns);
+		slices->begun = true;
+	}
 	for (i = 0; i < missing->nr_cpus && i < SLICES_CPUS_MAX; i++) {
 		struct tb_view view = { .cpu = i };
 
@@ -715,8 +721,8 @@ void slices_finish(struct slices *slices)
 		tid = (uint32_t)threads->entries[k].key;
 		if (thread && thread->out)
 			slices_end_off(slices, thread, tid, slices->last);
-		else if (waits_known && thread && thread->woken && !runs_at_end(slices, tid) &&
-			 !may_have_run(slices, thread, thread->woken_at))
+		else if (waits_known && thread && thread->woken && slices_sees(slices, tid) &&
+			 !runs_at_end(slices, tid) && !may_have_run(slices, thread, thread->woken_at))
 			end_before(slices, thread, tid, &none,
 				   certain_until(slices, thread->woken_at, thread->woken_losses,
 						 slices->last),

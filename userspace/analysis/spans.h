@@ -43,7 +43,8 @@ struct spans {
 	struct gap_span *own;		/* set by spans_of_trace() */
 	size_t nr_own, room_own;
 	uint64_t lost;			/* number of missing events */
-	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid */
+	uint64_t first;			/* ticks: the earliest first event of CPUs with has_tid, or
+					 * the time given to spans_of_part() if that is later */
 	bool all_cpus;			/* @cpus has all CPUs of the machine on which anything ran */
 	bool rules_known;		/* spans_lacks() is certain: the recording was stopped */
 	struct cpu_span *cpus;		/* set by spans_of_trace() */

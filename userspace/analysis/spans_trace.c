@@ -359,7 +359,7 @@ static int read_ahead(struct spans *spans, struct tb_trace *trace, struct tb_cur
 		cpu->first = view.ticks;
 		cpu->tid = view.tid;
 		cpu->first_is_switch = is_switch(view.format);
-		spans->first = cpu->first < spans->first ? cpu->first : spans->first;
+		spans->first = from;
 	}
 	return result;
 }

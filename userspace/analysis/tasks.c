@@ -32,7 +32,7 @@ static struct task *make_task(struct analysis *a, uint32_t tid)
 	task->it.tasks = 1;
 	task->it.index = a->nr_tasks++;
 	task->last_cpu = task->queued_on = NO_CPU;
-	task->it.stuck_in = task->it.waiting_in = -1;
+	task->it.stuck_in = task->it.waiting_in = task->it.open_in = -1;
 	set_name(task, UNKNOWN_NAME);
 	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
 	if (known) {
@@ -192,6 +192,67 @@ void tasks_run(struct analysis *a, const struct slice *slice)
 		add_run(a, task, cpu, slice->begin, end);
 }
 
+/* ---- off a CPU, with one end in the trace ---- */
+
+static bool sleeps_by_wish(int64_t call)
+{
+	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
+
+	/* compat_clock_nanosleep_time64 */
+	return name && strstr(name, "nanosleep");
+}
+
+/* Add the time of @slice before the thread was woken */
+static void add_off(struct task *task, const struct slice *slice, uint64_t ns)
+{
+	bool known = task->off && task->off_at == slice->begin;
+	bool blocked = slice->has_result && slice->result & STATE_BLOCKED;
+	int64_t call = known ? task->off_call : -1;
+
+	if (!ns || (!blocked && sleeps_by_wish(call)))
+		return;
+	if (slice->before) {
+		task->it.before.slept += ns;
+		task->before_at = slice->begin;
+		task->before_ns = ns;
+	} else {
+		*(blocked ? &task->it.open.stuck : &task->it.open.slept) += ns;
+		task->it.open_in = call;
+	}
+}
+
+void tasks_off(struct analysis *a, const struct slice *slice)
+{
+	bool open = slice->doubt == SLICE_UNENDED;
+	bool runnable = slice->has_result && !(slice->result & STATE_RUNNABLE_MASK);
+	uint64_t begin = slice->begin > a->options.from ? slice->begin : a->options.from;
+	uint64_t woken = runnable ? begin : slice->end - (slice->has_waited ? slice->waited : 0);
+	struct task *task;
+
+	/* before the end, one without an end is of a thread that has run unseen */
+	if (!(open ? a->ending : slice->before) || slice->end <= begin ||
+	    !analysis_wants(a, slice->cpu, slice->tid))
+		return;
+	task = task_of(a, slice->tid);
+	if (!task)
+		return;
+	if (woken < begin)
+		woken = begin;
+	add_off(task, slice, woken - begin);
+	*(open ? &task->it.open.waited : &task->it.before.waited) += slice->end - woken;
+}
+
+void tasks_call_before(struct analysis *a, const struct slice *slice)
+{
+	struct task *task = map_get(&a->threads, slice->tid);
+
+	if (!task || !task->before_ns || task->before_at != slice->begin ||
+	    !sleeps_by_wish(slice->number))
+		return;
+	task->it.before.slept -= task->before_ns;
+	task->before_ns = 0;
+}
+
 /* ---- switches ---- */
 
 static void leave_cpu(struct analysis *a, const struct tb_view *view, struct task *task,
@@ -218,14 +279,6 @@ static void leave_cpu(struct analysis *a, const struct tb_view *view, struct tas
 	task->it.preempted += wanted && !(state & STATE_RUNNABLE_MASK);
 	task->it.ended = state & STATE_DEAD;
 	a->ended += task->it.ended;
-}
-
-static bool sleeps_by_wish(int64_t call)
-{
-	const char *name = call < 0 ? NULL : tb_syscall_name((uint64_t)call);
-
-	/* compat_clock_nanosleep_time64 */
-	return name && strstr(name, "nanosleep");
 }
 
 /* The task was blocked or slept during @wait: add the time until the wake-up, or all of it */

@@ -59,7 +59,8 @@ for wait in rows("latency-worst")[:3]:
     if wait["latency"] < 10 * MS and (wait["latency"] < MS or wait["latency"] // 50 < median):
         break
     expected.append((wait["latency"], wait["tid"], wait["cpu"]))
-LIMITS = (lambda t: t["wait_total"] + t["runnable"], 50000), (lambda t: t["stuck"], 100000)
+LIMITS = ((lambda t: t["wait_total"] + t["runnable"] + t["cut_wait"], 50000),
+          (lambda t: t["stuck"] + t["cut_stuck"], 100000))
 for value, least in LIMITS:
     long = [t for t in tasks if value(t) >= 10 * MS and share(value(t), span) >= least]
     expected += [(ns, tid, None) for ns, tid in most(long, value)]

@@ -77,9 +77,9 @@ for time, tid, *how in sorted(wakes, key=lambda wake: wake[0]):
     end = interrupt(cpu, time, TICK, chance.choice([TIMER, SCHED, RCU]) if not tid else TIMER, tid)
     if tid:
         end = run(cpu, end, tid, *how)
-    for _ in range(3 if tid == JOURNAL else 0):
+    for state in (BLOCKED, BLOCKED, SLEEPS) if tid == JOURNAL else ():
         end = interrupt(cpu, end + chance.randint(MS // 2, 6 * MS), DISK, 4, tid)
-        end = run(cpu, end, tid, *how)
+        end = run(cpu, end, tid, how[0], state, how[2])
     free[cpu] = end
 
 print("\n".join(f"thread {tid}" for tid in [*THREADS, JOURNAL]))

@@ -6,7 +6,7 @@ Checks every figure of a report against figures computed from the events that pr
     tracebuf print -v --jsonl T >events; tracebuf report --json T >report
     report_check.py events report [--trace trace --whole all-events] [--cut] [--cpu N]
                     [--tid N | --pid N | --comm NAME] [--worst N]
-                    [--unselected FROM-TO]
+                    [--unselected FROM-TO] [--from TIME] [--to TIME]
 
 --unselected: switches are not recorded in that time, in ns.
 
@@ -18,6 +18,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from decimal import Decimal
 
 # leave no compiled files beside the tests
 sys.dont_write_bytecode = True
@@ -345,7 +346,7 @@ class Compare:
 
 
 def main(arguments):
-    options, files, whole, unselected, threads = {}, [], None, None, None
+    options, files, whole, unselected, threads, times = {}, [], None, None, None, {}
     while arguments:
         word = arguments.pop(0)
         if word == "--whole":
@@ -360,6 +361,8 @@ def main(arguments):
             options[word[2:]] = int(arguments.pop(0))
         elif word in ("--tid", "--pid", "--comm"):
             threads = word[2:], arguments.pop(0)
+        elif word in ("--from", "--to"):
+            times[word] = arguments.pop(0)
         else:
             files.append(word)
     with open(files[1], encoding="utf-8") as file:
@@ -373,9 +376,13 @@ def main(arguments):
     part = list(read(files[0]))
     # a part that begins later has a thread in each event
     later = "cpu" in (part or [{}])[0] and part[0] != whole[0]
+    for word, text in times.items():
+        ns = round(Decimal(text) * 10 ** 9) + (whole[0]["time"] if text[0] == "+" else 0)
+        if whole[0]["time"] < ns <= whole[-1]["time"]:
+            options[word[2:]] = ns
     options["firsts"] = {}
-    for event in part if later else whole:
-        if "cpu" in event:
+    for event in whole:
+        if "cpu" in event and (not later or event["time"] >= options["from"]):
             options["firsts"].setdefault(event["cpu"], event)
     if later:
         options["threads"] = {cpu: event.get("tid") for cpu, event in options["firsts"].items()}

@@ -172,6 +172,7 @@ class Check:
         self.requests, self.left, self.blocks = {}, {}, {}
         times = [e["time"] for e in events]
         self.begin, self.end = (min(times), max(times)) if times else (0, 0)
+        self.begin, self.end = options.get("from", self.begin), options.get("to", self.end)
         self.has = {e["system"] + ":" + e["name"] for e in events if e["type"] == "event"}
         hidden = gaps.unselected
         if not options.get("cut"):
@@ -210,9 +211,10 @@ class Check:
         the part. A trace without an end (option cut) does not say whether rules kept switches
         out."""
         firsts = {cpu: event for cpu, event in self.o["firsts"].items() if event["type"] != "lost"}
-        begin = max(self.begin, min((event["time"] for event in firsts.values()), default=0))
+        begin = self.o.get("from") or \
+            max(self.begin, min((event["time"] for event in firsts.values()), default=0))
         for number, event in firsts.items():
-            if begin <= event["time"] <= self.end and \
+            if begin <= event["time"] and (event["time"] <= self.end or "to" in self.o) and \
                (event["time"] > begin or event["name"] != "sched_switch") and \
                not (hidden and event["time"] > hidden[0]):
                 cpu = self.cpu(number)

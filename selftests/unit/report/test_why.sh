@@ -377,9 +377,66 @@ END
 "$TRACEBUF" report --json --section offcpu-blocked blocked.tbuf >said &&
 	grep -q ',100,"t100","D","fsync",' said && grep -q ',101,"t101","D",null,' said &&
 	"$TRACEBUF" report --section findings blocked.tbuf | tr -s '\n ' ' ' >said &&
-	grep -q 't100-100 was blocked [^*]* in 1 wait of 86 ms at most (in fsync)\.' said &&
-	grep -q 't101-101 was blocked [^*]* in 1 wait of 74 ms at most\.' said
+	grep -q 't100-100 was blocked [^*]*, 1 time, 86 ms at most (in fsync)\.' said &&
+	grep -q 't101-101 was blocked [^*]*, 1 time, 74 ms at most\.' said
 result $? "report: the system call in which a task was blocked"
+
+# to the end 100 is blocked in fsync, and 103, woken, has no CPU; 102 has slept from the beginning
+history hang <<'END'
+cpus 2
+thread 100
+thread 101
+thread 102
+thread 103
+switch 0 1000000 0 0 100
+switch 1 1000000 0 0 101
+enter 0 2000000 100 74
+switch 0 3000000 100 2 0
+waking 1 14000000 101 103 1 0
+wakeup 1 14000100 101 103 1 0
+waking 1 62000000 101 102 0 0
+wakeup 1 62000100 101 102 0 0
+switch 0 63000000 0 0 102
+switch 0 65000000 102 1 0
+enter 1 93000000 101 0
+exit 1 94000000 101 0
+totals 0 0 100000000
+totals 1 0 100000000
+END
+# stands_out PATTERN FILE OPTION...: a finding of report matches
+stands_out()
+{
+	pattern=$1
+	shift
+	"$TRACEBUF" report --section findings "$@" | tr -s '\n ' ' ' >said && grep -q "$pattern" said
+}
+
+stands_out 't100-100 was blocked [^*]* for 91 ms, 98 % of the time, 91 ms of it in a wait that did not end (in fsync)\.' \
+	hang.tbuf &&
+	grep -q 't103-103 could run [^*]* for 80 ms, 86 % of the time, 80 ms of it in a wait that did not end\.' said &&
+	stands_out 't103-103 could run' -t 103 hang.tbuf &&
+	stands_out 't102-102 slept [^*]*, 61 ms of it in waits of which the beginning is not known' \
+		-t 102 hang.tbuf
+result $? "report: what lasts to the end of the recording, or from its beginning on"
+stands_out 't100-100 was blocked [^*]* for 47 ms, 98 % of the time, 47 ms of it in a wait that did not end' \
+	--from 0.002 --to 0.050 hang.tbuf &&
+	stands_out 'Not examined: threads that did not run, and were not woken, in the chosen time' \
+		--from 0.020 --to 0.050 hang.tbuf && ! grep -q 't10[03]' said
+result $? "report: and what lasts to the end of the chosen time"
+# figures ROWS SECTION OPTION...: the rows of that section
+figures()
+{
+	rows=$1
+	"$TRACEBUF" report --json --section "$2" hang.tbuf --from "$3" --to "$4" >said &&
+		grep -qF "\"rows\":[$rows]" said && return
+	sed 's/^/# /' said
+	return 1
+}
+
+figures '[0,2000000,38000000,0,2,0,0],[1,40000000,0,0,0,0,0]' cpu 0.045 0.085 &&
+	figures '[20000000,50000000,30000000,30000000,0,2,1,0,0]' summary 0.020 0.050 &&
+	"$TRACEBUF" diff --from 0.020 --to 0.090 hang.tbuf hang.tbuf >said && ! grep -q New said
+result $? "report: shares are of the whole chosen time, even if no event lies in it"
 
 add_up ./*.tbuf
 

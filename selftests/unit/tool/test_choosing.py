@@ -38,8 +38,9 @@ NOTHING = {
     "-T boot --from 99999": "in that time", "--time real --to 99999": "in that time",
     "-r 9": "there is no number 9", "-e nosuch": "no event that matches 'nosuch'",
     "--events nosuch": "no event that matches 'nosuch'",
-    "-t 4000000 --comm nosuch": "of thread 4000000",
+    "-t 4000000 --comm nosuch": "of thread 4000000 of a thread named 'nosuch'",
     "-e sched_switch -t 4000000": "of thread 4000000",
+    "-e !nosuch": "no event that matches 'nosuch'",
     "-t 4000001,4000000": "of threads 4000000,4000001",
     "--pid 7 --pid 4000000": "of processes 7,4000000",
 }
@@ -277,6 +278,13 @@ def check_events():
     part = {(one["system"], one["name"]): one["count"] for one in rows(made, "events")}
     if part != {key: count_ for key, count_ in whole.items() if key[0] in ("irq", "irq_vectors")}:
         wrong.append(f"events {part} of {whole}")
+    for words, left_out in (("irq,sched,!sched_switch", lambda system, name: system not in
+                             ("irq", "sched") or name == "sched_switch"),
+                            ("!sched,^irq", lambda system, name: system in ("sched", "irq"))):
+        part = {(one["system"], one["name"]): one["count"]
+                for one in rows(report("-e", words), "events")}
+        if part != {key: count_ for key, count_ in whole.items() if not left_out(*key)}:
+            wrong.append(f"-e {words}: events {part} of {whole}")
     handlers = [[(one["number"], one["total"]) for one in rows(of, "irq")]
                 for of in (made, report())]
     if rows(made, "cpu") or not handlers[0] or handlers[0] != handlers[1]:

@@ -282,7 +282,7 @@ fails 1 "holds no such event of a thread named 'none'" --comm none kernel.tbuf c
 	fails 1 "holds no such event of process 7" --pid 7 kernel.tbuf "SELECT 1" &&
 	fails 1 "holds no such event in that time (--from, --to); all its events are from " \
 		--from +1000 kernel.tbuf cpu &&
-	fails 1 "SELECT DISTINCT comm FROM threads" --comm none kernel.tbuf cpu &&
+	fails 1 "comm, cgroup FROM threads" --comm none kernel.tbuf cpu &&
 	fails 1 "SELECT tid, comm FROM threads" -t 7 kernel.tbuf cpu &&
 	fails 1 "of CPU 77 (its last CPU is 3)" -C 77 kernel.tbuf "SELECT 1" &&
 	fails 2 "'x' is not a list of thread numbers, as in 12,345" -t x kernel.tbuf cpu

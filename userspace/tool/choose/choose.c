@@ -276,7 +276,7 @@ static int add_part(const struct command *command, struct choice *choice,
 		    char *part, bool optional, bool *first)
 {
 	struct item *item = *first ? NULL : &choice->items[choice->count - 1];
-	bool exclude = *part == '!' || *part == '^';
+	bool exclude = pattern_excludes(part);
 	char *name, *rest;
 	int status;
 

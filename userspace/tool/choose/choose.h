@@ -19,11 +19,18 @@ struct patterns {
 	unsigned int count;
 };
 
-/* Add the comma-separated patterns of @text; 0, -ENOMEM, or -EINVAL if @text is empty */
+/* Add the comma-separated patterns of @text; 0, -ENOMEM, or -EINVAL if @text has none.  '!' or '^'
+ * before one leaves out what it matches; if the first has it, all else is chosen */
 int patterns_add(struct patterns *patterns, const char *text);
 void patterns_free(struct patterns *patterns);
 
-/* Does "system:event" match one of the patterns? */
+/* True if @pattern leaves out what it matches */
+static inline bool pattern_excludes(const char *pattern)
+{
+	return *pattern == '!' || *pattern == '^';
+}
+
+/* Do the patterns choose "system:event"?  The last one that matches decides */
 bool patterns_match(const struct patterns *patterns, const char *system,
 		    const char *name);
 

@@ -14,16 +14,14 @@
 
 int patterns_add(struct patterns *patterns, const char *text)
 {
-	unsigned int at;
+	unsigned int at, before = patterns->count;
 	const char *end;
 	size_t length;
 
-	if (!*text)
-		return -EINVAL;
 	for (; *text; text = *end ? end + 1 : end) {
 		end = text + strcspn(text, ", ");
 		length = (size_t)(end - text);
-		if (!length)
+		if (length <= pattern_excludes(text))
 			continue;
 		at = patterns->count;
 		if (tb_array_reach(&patterns->list, &patterns->count, at, sizeof(*patterns->list)))
@@ -32,7 +30,7 @@ int patterns_add(struct patterns *patterns, const char *text)
 		if (!patterns->list[at])
 			return -ENOMEM;
 	}
-	return 0;
+	return patterns->count > before ? 0 : -EINVAL;
 }
 
 void patterns_free(struct patterns *patterns)
@@ -62,12 +60,15 @@ bool pattern_match(const char *pattern, const char *system,
 bool patterns_match(const struct patterns *patterns, const char *system,
 		    const char *name)
 {
+	bool match = patterns->count && pattern_excludes(patterns->list[0]), excludes;
 	size_t i;
 
-	for (i = 0; i < patterns->count; i++)
-		if (pattern_match(patterns->list[i], system, name))
-			return true;
-	return false;
+	for (i = 0; i < patterns->count; i++) {
+		excludes = pattern_excludes(patterns->list[i]);
+		if (pattern_match(patterns->list[i] + excludes, system, name))
+			match = !excludes;
+	}
+	return match;
 }
 
 /* ---- on the device ---- */

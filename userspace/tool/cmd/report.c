@@ -79,6 +79,11 @@ static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *
 	return result;
 }
 
+static bool has_edge(const struct analysis_edge *edge)
+{
+	return edge->waited || edge->stuck || edge->slept;
+}
+
 /* Has the analysis times of a selected thread?  The thread need not have an event of its own */
 static bool has_selected_thread(const struct analysis *a, const struct selection *selection)
 {
@@ -86,10 +91,35 @@ static bool has_selected_thread(const struct analysis *a, const struct selection
 	unsigned int i;
 
 	for (i = 0; selection_of_threads(selection) && (task = analysis_task(a, i)); i++)
-		if (task->runs || task->wait.count || task->runnable.count ||
-		    task->blocked.count || task->sleeping.count)
+		if (analysis_ran(task) || task->wait.count || task->runnable.count ||
+		    task->blocked.count || task->sleeping.count || has_edge(&task->before) ||
+		    has_edge(&task->open))
 			return true;
 	return false;
+}
+
+/* Has the analysis times of the CPUs, of a time without events? */
+static bool has_time(const struct analysis *a, const struct selection *selection)
+{
+	return !selection_of_threads(selection) && !selection->patterns.count &&
+	       analysis_total(a)->known_ns;
+}
+
+/* Set the limits of @options as far as the recording goes beyond them.  0, -ENOMEM */
+static int find_part(const struct selection *selection, struct tb_trace *trace,
+		     struct analysis_options *options)
+{
+	uint64_t first, last;
+	int result;
+
+	if (!selection->from_ticks && selection->to_ticks == UINT64_MAX)
+		return 0;
+	result = moment_span(trace, &first, &last);
+	if (result > 0 && first < selection->from_ticks)
+		options->part_from = selection->from_ticks;
+	if (result > 0 && last >= selection->to_ticks)
+		options->part_to = selection->to_ticks;
+	return result < 0 ? result : 0;
 }
 
 static bool wants_cpu(void *selection, uint32_t cpu)
@@ -160,6 +190,8 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	if (result == -ENODATA)
 		return complain("%s: there is no time in which it has events of all CPUs: compare a single CPU with --cpu",
 				file);
+	if (!result)
+		result = find_part(selection, trace, &options);
 	a = result ? NULL : analysis_new(trace, &options);
 	if (!a || tb_cursor_open(trace, &cursor) < 0) {
 		analysis_free(a);
@@ -177,7 +209,8 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	}
 	result = fault ? complain_file(file, fault) : EXIT_FINE;
 	tb_cursor_close(cursor);
-	selection->found |= has_selected_thread(a, selection) || !selection_asks(selection);
+	selection->found |= has_selected_thread(a, selection) || has_time(a, selection) ||
+			    !selection_asks(selection);
 	/* a comparison shows what only the other file has */
 	if (selection->found || cut)
 		*analysis = a;

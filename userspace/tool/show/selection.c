@@ -139,9 +139,9 @@ int selection_check(struct selection *selection, struct tb_trace *trace,
 
 	selection->users = !selection->patterns.count;
 	for (p = 0; p < selection->patterns.count; p++) {
-		struct patterns one = { .list = &selection->patterns.list[p],
-					.count = 1 };
-		bool found = false;
+		bool excludes = pattern_excludes(selection->patterns.list[p]), found = false;
+		char *pattern = selection->patterns.list[p] + excludes;
+		struct patterns one = { .list = &pattern, .count = 1 };
 		char text[512];
 
 		nearest_start(&nearest, one.list[0]);
@@ -154,9 +154,12 @@ int selection_check(struct selection *selection, struct tb_trace *trace,
 				nearest_offer(&nearest, format->system,
 					      format->name);
 			}
-			if (matches_category(trace, &one, &nearest))
-				selection->users = found = true;
+			if (matches_category(trace, &one, &nearest)) {
+				found = true;
+				selection->users |= !excludes;
+			}
 		}
+		selection->users |= excludes && !p;
 		if (!found)
 			return complain("%s has no event that matches '%s'%s",
 					file, one.list[0],
@@ -473,11 +476,39 @@ static const char *time_text(const struct selection *selection, struct tb_trace 
 	return text;
 }
 
+/* " of thread 5 of process 4 (...)": the threads that are selected, "" if all are */
+static void thread_text(const struct selection *selection, char *text, size_t size)
+{
+	char numbers[128];
+	size_t used = 0;
+
+	if (!selection_of_threads(selection))
+		return;
+	if (selection->tids.count)
+		used += (size_t)snprintf(text + used, size - used, " of thread%s %s",
+			 plural(selection->tids.count),
+			 number_list_text(&selection->tids, numbers, sizeof(numbers)));
+	if (selection->pids.count)
+		used += (size_t)snprintf(text + used, size - used, " of process%s %s",
+			 selection->pids.count == 1 ? "" : "es",
+			 number_list_text(&selection->pids, numbers, sizeof(numbers)));
+	if (selection->comm)
+		used += (size_t)snprintf(text + used, size - used, " of a thread named '%.64s'",
+			 selection->comm);
+	if (selection->cgroup)
+		used += (size_t)snprintf(text + used, size - used, " of a thread in a cgroup '%.64s'",
+			 selection->cgroup);
+	snprintf(text + used, size - used,
+		 " ('tracebuf query FILE \"SELECT tid, pid, comm, cgroup FROM threads\"' lists the "
+		 "threads%s)", selection->from.given || selection->to.given ?
+		 "; 'tracebuf why' explains also a time without events" : "");
+}
+
 int selection_found(const struct selection *selection, struct tb_trace *trace, const char *file)
 {
 	const struct event_filter *filter = &selection->filter;
 	unsigned int cpus = tb_trace_nr_cpus(trace), i;
-	char thread[256] = "", numbers[128], cpu[128] = "", time[128];
+	char thread[1024] = "", cpu[128] = "", time[256];
 
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
@@ -485,24 +516,7 @@ int selection_found(const struct selection *selection, struct tb_trace *trace, c
 		return complain("-f: no event has these fields: %s", filter->error.text);
 	if (selection->lack[0])
 		return complain("%s: %s", file, selection->lack);
-	if (selection->tids.count)
-		snprintf(thread, sizeof(thread),
-			 " of thread%s %s ('tracebuf query FILE "
-			 "\"SELECT tid, comm FROM threads\"' lists them)",
-			 plural(selection->tids.count),
-			 number_list_text(&selection->tids, numbers, sizeof(numbers)));
-	else if (selection->pids.count)
-		snprintf(thread, sizeof(thread), " of process%s %s",
-			 selection->pids.count == 1 ? "" : "es",
-			 number_list_text(&selection->pids, numbers, sizeof(numbers)));
-	else if (selection->comm)
-		snprintf(thread, sizeof(thread),
-			 " of a thread named '%s' ('tracebuf query FILE "
-			 "\"SELECT DISTINCT comm FROM threads\"' shows the names)",
-			 selection->comm);
-	else if (selection->cgroup)
-		snprintf(thread, sizeof(thread), " of a thread in a cgroup '%s' ('tracebuf query FILE \"SELECT DISTINCT cgroup FROM threads\"' shows those it knows)",
-			 selection->cgroup);
+	thread_text(selection, thread, sizeof(thread));
 	if (selection->cpu_list)
 		snprintf(cpu, sizeof(cpu), " of CPU%s %.64s", strpbrk(selection->cpu_list, "-,") ?
 			 "s" : "", selection->cpu_list);

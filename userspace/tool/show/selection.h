@@ -68,7 +68,7 @@ struct selection {
 	"      --cgroup NAME     only threads in this container or cgroup: its name or its\n" \
 	"                        whole path; with * and ?\n"
 #define SELECTION_HELP \
-	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n" \
+	"  -e, --events LIST     only these: system, system:event, event; with * and ?; '!';\n" \
 	"                        user:CATEGORY\n" \
 	"  -C, --cpu LIST        only these CPUs, as in 0-3,7\n" \
 	"  -t, --tid TID,...     only these threads\n" \
