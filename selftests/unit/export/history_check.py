@@ -292,8 +292,13 @@ class Judge:
         return shares
 
     def instead(self):
-        for row in list(csv.DictReader(io.StringIO(self.run("query", "--csv", self.path,
-                                                            "wakeups")))):
+        try:
+            said = self.run("query", "--csv", self.path, "wakeups")
+        except Wrong as why:
+            check(" recorded, which the question 'wakeups' needs" in str(why), str(why))
+            check(not self.nr_waits, f"{why}, but there are {self.nr_waits} waits")
+            return
+        for row in list(csv.DictReader(io.StringIO(said))):
             cpu, begin = number(row["cpu"]), number(row["woken"].replace(".", ""))
             end = begin + round(float(row["us"]) * 1000)
             if begin == end or not self.unbroken(begin, end, ("switch", "irq", "softirq")):

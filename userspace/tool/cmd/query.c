@@ -55,7 +55,8 @@ const struct command cmd_query = {
 
 struct job {
 	const char *file, *name, *sql, *sql_file;
-	char *text;			/* contents of @sql_file */
+	char *text;			/* contents of @sql_file, or made of @name */
+	unsigned int most;		/* rows to show; 0: all */
 	enum query_format format;
 	struct selection selection;
 	bool no_header, schema, list, verbose;
@@ -178,6 +179,15 @@ static int choose(struct job *job)
 	if (!named)
 		return wrong_name(job->name);
 	job->sql = named->sql;
+	if (job->format != QUERY_TABLE || !named->most)
+		return EXIT_FINE;
+	/* SQLite need not sort all rows; one more tells that there are more */
+	job->most = named->most;
+	if (asprintf(&job->text, "%s LIMIT %u", named->sql, named->most + 1) < 0) {
+		job->text = NULL;
+		return complain("out of memory");
+	}
+	job->sql = job->text;
 	return EXIT_FINE;
 }
 
@@ -304,7 +314,7 @@ static int ask(struct query *query, struct job *job)
 	if (status != EXIT_FINE)
 		return status;
 	catch_signals(query->db->sqlite);
-	status = query_run(query, job->sql, job->format, !job->no_header);
+	status = query_run(query, job->sql, job->format, !job->no_header, job->most);
 	running = NULL;
 	if (job->verbose)
 		say_figures(query);

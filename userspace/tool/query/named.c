@@ -36,8 +36,8 @@ const struct query_named query_named[] = {
 	  KNOWN_SHARE("round(-100.0 * total(step * known) / (SELECT max(known) FROM edges), 1)")
 	  "\n"
 	  "  FROM edges WHERE tid GROUP BY pid\n"
-	  " ORDER BY sum(CASE WHEN step < 0 THEN ns END) DESC, pid LIMIT 25",
-	  "run_slices" },
+	  " ORDER BY sum(CASE WHEN step < 0 THEN ns END) DESC, pid",
+	  "run_slices", 25 },
 	{ "cpu-threads", "CPU time by thread, and how long they waited for it",
 	  "WITH runs AS (\n"
 	  "  SELECT *, " SELECTED_PART("start", "finish") " AS ns\n"
@@ -45,8 +45,8 @@ const struct query_named query_named[] = {
 	  "SELECT " LAST_NAME("runs") ",\n       pid, tid, count(*) AS runs,\n"
 	  "       round(sum(ns) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms,\n"
 	  "       round(sum(waited) / 1e6, 3) AS waited_ms\n"
-	  "  FROM runs GROUP BY pid, tid ORDER BY sum(ns) DESC, tid LIMIT 25",
-	  "run_slices" },
+	  "  FROM runs GROUP BY pid, tid ORDER BY sum(ns) DESC, tid",
+	  "run_slices", 25 },
 	{ "cpus", "how long each CPU was busy, which means that it ran a task, and how long in interrupts",
 	  "WITH runs AS (\n"
 	  "  SELECT cpu, start, CASE WHEN whole OR duration THEN start + duration ELSE\n"
@@ -68,7 +68,7 @@ const struct query_named query_named[] = {
 	  "       round(sum(CASE kind WHEN 'irq' THEN ns END) / 1e6, 3) AS irq_ms,\n"
 	  "       round(sum(CASE kind WHEN 'softirq' THEN ns END) / 1e6, 3) AS softirq_ms\n"
 	  "  FROM parts GROUP BY cpu ORDER BY cpu",
-	  "run_slices" },
+	  "run_slices", 0 },
 	{ "states", "where the time of each thread went",
 	  "WITH parts AS (\n"
 	  "  SELECT *, " SELECTED_PART("start", "start + duration") " AS ns\n"
@@ -89,9 +89,9 @@ const struct query_named query_named[] = {
 	  "       round(sum(CASE WHEN NOT whole AND state <> 'running' THEN ns END)\n"
 	  "             / 1e6, 3) AS uncertain_ms\n"
 	  "  FROM parts GROUP BY tid\n"
-	  " ORDER BY runnable_ms DESC, tid LIMIT 25",
-	  "thread_states" },
-	{ "wakeups", "the worst wake-ups, their wakers, and the task that the CPU ran most meanwhile",
+	  " ORDER BY runnable_ms DESC, tid",
+	  "thread_states", 25 },
+	{ "wakeups", "the 20 worst wake-ups, their wakers, and the task that the CPU ran most meanwhile",
 	  "WITH worst AS MATERIALIZED (\n"
 	  "  SELECT * FROM wakeup_latency ORDER BY latency DESC, woken, tid LIMIT 20),\n"
 	  "ran AS MATERIALIZED (\n"
@@ -137,70 +137,70 @@ const struct query_named query_named[] = {
 	  "          ORDER BY ns DESC, what LIMIT 1) AS ran_instead,\n"
 	  "       " SECONDS("woken") "\n"
 	  "  FROM worst ORDER BY latency DESC, worst.woken, tid",
-	  "wakeup_latency" },
+	  "wakeup_latency", 0 },
 	{ "wakeup-threads", "latency of wake-ups by thread",
 	  "SELECT " LAST_NAME("wakeup_latency") ",\n       tid, count(*) AS wakeups, round(avg(latency) / 1e3, 1) AS mean_us,\n"
 	  "       round(max(latency) / 1e3, 1) AS worst_us\n"
-	  "  FROM wakeup_latency GROUP BY tid ORDER BY max(latency) DESC, tid LIMIT 25",
-	  "wakeup_latency" },
+	  "  FROM wakeup_latency GROUP BY tid ORDER BY max(latency) DESC, tid",
+	  "wakeup_latency", 25 },
 	{ "off-cpu", "the longest stretches off the CPU, and the wakers",
 	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, state, round(waited / 1e6, 3) AS waited_ms,\n"
 	  "       waker_comm, waker_tid, " SECONDS("start") "\n"
-	  "  FROM off_cpu WHERE whole ORDER BY duration DESC, off_cpu.start, tid LIMIT 25",
-	  "off_cpu" },
+	  "  FROM off_cpu WHERE whole ORDER BY duration DESC, off_cpu.start, tid",
+	  "off_cpu", 25 },
 	{ "irqs", "interrupts by handler",
 	  "SELECT irq, name, count(*) AS count, round(sum(duration) / 1e3, 1) AS us,\n"
 	  "       round(avg(duration) / 1e3, 2) AS mean_us, round(max(duration) / 1e3, 2) AS longest_us\n"
 	  "  FROM irq_duration GROUP BY irq, name ORDER BY sum(duration) DESC, irq, name",
-	  "irq_duration" },
+	  "irq_duration", 0 },
 	{ "softirqs", "softirqs by kind",
 	  "SELECT vec, name, count(*) AS count, round(sum(duration) / 1e3, 1) AS us,\n"
 	  "       round(avg(duration) / 1e3, 2) AS mean_us, round(max(duration) / 1e3, 2) AS longest_us\n"
 	  "  FROM softirq_duration GROUP BY vec, name ORDER BY sum(duration) DESC, vec",
-	  "softirq_duration" },
+	  "softirq_duration", 0 },
 	{ "syscalls", "system calls by time, with how many failed",
 	  "SELECT name, id, count(*) AS count, round(sum(duration) / 1e6, 3) AS ms,\n"
 	  "       round(avg(duration) / 1e3, 1) AS mean_us, round(max(duration) / 1e3, 1) AS longest_us,\n"
 	  "       sum(result BETWEEN -4095 AND -1) AS failed\n"
 	  "  FROM syscall_duration GROUP BY id, name ORDER BY sum(duration) DESC, id",
-	  "syscall_duration" },
+	  "syscall_duration", 0 },
 	{ "syscall-errors", "system calls that failed, by process and error",
 	  "SELECT comm, pid, name, -result AS errno, count(*) AS count\n"
 	  "  FROM syscall_duration WHERE result BETWEEN -4095 AND -1\n"
-	  " GROUP BY comm, pid, name, result ORDER BY count(*) DESC, pid, name, result LIMIT 50",
-	  "syscall_duration" },
+	  " GROUP BY comm, pid, name, result ORDER BY count(*) DESC, pid, name, result",
+	  "syscall_duration", 50 },
 	{ "slow-syscalls", "the longest system calls",
 	  "SELECT round(duration / 1e6, 3) AS ms, comm, tid, name, result,\n"
 	  "       " SECONDS("start") "\n"
-	  "  FROM syscall_duration ORDER BY duration DESC, syscall_duration.start, tid LIMIT 25",
-	  "syscall_duration" },
+	  "  FROM syscall_duration ORDER BY duration DESC, syscall_duration.start, tid",
+	  "syscall_duration", 25 },
 	{ "block", "requests to block devices, by device and kind",
 	  "SELECT device, kind, count(*) AS requests, sum(bytes) AS bytes,\n"
 	  "       round(avg(duration) / 1e3, 1) AS mean_us, round(max(duration) / 1e3, 1) AS longest_us,\n"
 	  "       round(avg(queued) / 1e3, 1) AS queued_us, sum(error != 0) AS failed\n"
 	  "  FROM block_io WHERE whole GROUP BY device, kind ORDER BY sum(duration) DESC, device, kind",
-	  "block_io" },
+	  "block_io", 0 },
 	{ "slow-block", "the longest requests to block devices",
 	  "SELECT round(duration / 1e3, 1) AS us, device, kind, sector, bytes, error, comm, tid,\n"
 	  "       " SECONDS("start") "\n"
-	  "  FROM block_io WHERE whole ORDER BY duration DESC, block_io.start, sector LIMIT 25",
-	  "block_io" },
+	  "  FROM block_io WHERE whole ORDER BY duration DESC, block_io.start, sector",
+	  "block_io", 25 },
 	{ "events", "number of each event",
 	  "SELECT system, event, sum(events) AS count FROM event_types\n"
 	  " GROUP BY system, event HAVING sum(events) ORDER BY sum(events) DESC, system, event",
-	  "" },
+	  "", 0 },
 	{ "event-threads", "number of events by thread",
 	  "SELECT _comm AS comm, _tid AS tid, count(*) AS events FROM events\n"
-	  " GROUP BY _comm, _tid ORDER BY count(*) DESC, _tid, _comm LIMIT 25",
-	  "" },
+	  " GROUP BY _comm, _tid ORDER BY count(*) DESC, _tid, _comm",
+	  "", 25 },
 	{ "losses", "where events are missing",
 	  "SELECT cpu, tid, events, at_most, overwritten, dropped, oversize, cause, first,\n"
 	  "       round((last - first) / 1e6, 3) AS ms FROM losses ORDER BY first, cpu, tid",
-	  "" },
+	  "", 0 },
 	{ "user-slices", "slices of programs by category and name",
 	  "SELECT category, name, count(*) AS count, sum(duration IS NULL) AS unended,\n"
 	  "       round(sum(duration) / 1e6, 3) AS ms, round(max(duration) / 1e6, 3) AS longest_ms\n"
 	  "  FROM user_slices GROUP BY category, name ORDER BY sum(duration) DESC, category, name",
-	  "" },
+	  "", 0 },
 	{ 0 }
 };

@@ -218,6 +218,7 @@ static int add_cpu(struct query_table *table, struct query_range *range,
 	return known < 0;
 }
 
+/* 1: only SQLite can compare @value: a number equals names with other digits, as "05" */
 static int add_choice(struct query_table *table, struct query_range *range,
 		      sqlite3_value *value)
 {
@@ -226,6 +227,8 @@ static int add_choice(struct query_table *table, struct query_range *range,
 	const char *kind;
 	unsigned int i;
 
+	if (query_is_number(value))
+		return 1;
 	if (!name)
 		return 0;
 	if (table->kind == QUERY_SLICES) {
@@ -271,15 +274,22 @@ static void range_cpus(struct query_table *table, struct query_range *range,
 static void range_choice(struct query_table *table, struct query_range *range,
 			 sqlite3_value *value, bool list)
 {
+	unsigned int formats = tb_trace_formats(table->query->trace), i;
 	bool marks = range->marks;
 
 	range->marks = false;
-	each_value(table, range, value, list, add_choice);
+	if (each_value(table, range, value, list, add_choice)) {
+		range->marks = marks;
+		range->kinds &= (1u << 16) - 1;
+		for (i = 0; i < formats; i++)
+			range->formats[i] &= 1;
+		return;
+	}
 	range->marks &= marks;
 	if (table->kind == QUERY_SLICES)
 		range->kinds &= range->kinds >> 16;
 	else
-		keep_marked(range->formats, tb_trace_formats(table->query->trace));
+		keep_marked(range->formats, formats);
 	range->narrows = true;
 }
 
@@ -387,7 +397,7 @@ int query_plan(struct query_table *table, const char *text, int count,
 	range->objects = range->kinds & 1u << SLICE_SYSCALL &&
 			 plan->columns & query_column_bit(table->cgroup + QUERY_OBJECT);
 	range->seeks = (table->kind == QUERY_EVENT || table->kind == QUERY_EVENTS) &&
-		       !range->names && !(plan->columns & 1 << DB_TID &&
+		       table->query->rises && !range->names && !(plan->columns & 1 << DB_TID &&
 					  has_simple_events(table, range));
 	if (range->from > range->to)
 		range->nothing = true;

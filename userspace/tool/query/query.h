@@ -104,6 +104,7 @@ struct query_figures {
  * @store: database of stored rows; NULL: not needed yet
  * @selection: started; tables have what it selects.  @selects: it selects only a part
  * @from_ns, @to_ns: slices and requests overlap this interval
+ * @rises: the times of events rise with their ticks: their clock is not set back
  * @events: estimated number of events
  * @needed, @filled: DB_*: parts that the statement needs; parts that are filled
  * @own: the tool, not the user, runs SQL now: allow everything
@@ -126,6 +127,7 @@ struct query {
 	struct selection *selection;
 	bool selects;
 	uint64_t from_ns, to_ns;
+	bool rises;
 	uint64_t events;
 	unsigned int needed, filled;
 	bool own;
@@ -214,9 +216,10 @@ int query_records_open(const struct query_table *table, uint64_t columns,
 
 enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 
-/* Run all statements of @sql; EXIT_* */
+/* Run all statements of @sql; show at most @most rows of each, 0: all, and say if there are more.
+ * EXIT_* */
 int query_run(struct query *query, const char *sql, enum query_format format,
-	      bool header);
+	      bool header, unsigned int most);
 
 /* ---- rows (show.c) ---- */
 
@@ -234,10 +237,12 @@ void query_rows_close(struct query_rows *rows, bool complete);
 /**
  * struct query_named - a named question
  * @needs: the table or view that query_lacks() checks; "": none
+ * @most: number of rows that a table for people has; 0: all.  Programs get all
  */
 struct query_named {
 	const char *name, *brief, *sql;
 	const char *needs;
+	unsigned int most;
 };
 
 extern const struct query_named query_named[];
@@ -258,6 +263,14 @@ int query_why_register(struct query *query);
 
 /* ---- narrowing scans down (plan.c) ---- */
 
+/* True if @value is INTEGER or REAL.  SQLite may then compare a TEXT column as numbers */
+static inline bool query_is_number(sqlite3_value *value)
+{
+	int type = sqlite3_value_type(value);
+
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
 /**
  * struct query_range - the wanted part of a table
  * @from, @to: first and last time, ns
@@ -270,7 +283,8 @@ int query_why_register(struct query *query);
  * @narrows: it is less than the whole table
  * @names: columns with pid or name of threads, or the next one, are used
  * @objects: the column with what system calls use is used
- * @seeks: the scan may skip the events before @from, because no used column depends on them
+ * @seeks: the scan may skip the events before @from, because no used column depends on them, and
+ *	no later event has an earlier time
  */
 struct query_range {
 	int64_t  from, to;

@@ -180,12 +180,16 @@ static void note_all_missing(struct query *query, const char *sql)
 /* ---- statements ---- */
 
 static int step(struct query *query, sqlite3_stmt *statement, const char *sql,
-		struct query_rows *rows)
+		struct query_rows *rows, unsigned int most)
 {
 	uint64_t count = 0;
 	int result;
 
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		if (most && count == most) {
+			note("only the first %u rows are shown; --csv and --json print all", most);
+			return EXIT_FINE;
+		}
 		count++;
 		if (query_rows_add(rows))
 			return ferror(stdout) ? EXIT_WRONG : complain("out of memory");
@@ -203,7 +207,7 @@ static int step(struct query *query, sqlite3_stmt *statement, const char *sql,
 }
 
 static int run_one(struct query *query, sqlite3_stmt *statement, const char *sql,
-		   enum query_format format, bool header)
+		   enum query_format format, bool header, unsigned int most)
 {
 	struct query_rows *rows = NULL;
 	int result = query_fill(query), status;
@@ -215,13 +219,13 @@ static int run_one(struct query *query, sqlite3_stmt *statement, const char *sql
 		if (!rows)
 			return complain("out of memory");
 	}
-	status = step(query, statement, sql, rows);
+	status = step(query, statement, sql, rows, most);
 	query_rows_close(rows, status == EXIT_FINE);
 	return status;
 }
 
 int query_run(struct query *query, const char *sql, enum query_format format,
-	      bool header)
+	      bool header, unsigned int most)
 {
 	sqlite3_stmt *statement;
 	const char *next;
@@ -234,7 +238,7 @@ int query_run(struct query *query, const char *sql, enum query_format format,
 		if (!statement)		/* blanks, or a comment */
 			continue;
 		some = true;
-		status = run_one(query, statement, sql, format, header);
+		status = run_one(query, statement, sql, format, header, most);
 		sqlite3_finalize(statement);
 	}
 	if (status == EXIT_FINE && !some)

@@ -179,7 +179,8 @@ static bool wants_format(const struct query_scan *scan,
 
 static uint64_t ticks_of(const struct query *query, int64_t ns)
 {
-	return ns <= 0 ? 0 : ticks_at(query->trace, query->db->base, (uint64_t)ns);
+	return ns <= 0 ? 0 : ticks_at_rising(query->trace, query->db->base,
+							   (uint64_t)ns);
 }
 
 static int choose(struct query_scan *scan)
@@ -207,14 +208,14 @@ static int choose(struct query_scan *scan)
 		choice.cpus = range->cpus;
 		choice.nr_cpus = range->nr_cpus;
 	}
-	if (events && range->to < INT64_MAX)
+	if (events && query->rises && range->to < INT64_MAX)
 		choice.until = ticks_of(query, range->to + 1) + 1;
 	if (events && selection->to.given &&
 	    (!choice.until || selection->to_ticks < choice.until))
 		choice.until = selection->to_ticks;
 	result = tb_cursor_choose(scan->cursor, &choice);
 	free(formats);
-	from = ticks_of(query, range->from);
+	from = query->rises ? ticks_of(query, range->from) : 0;
 	if (from < selection->from_ticks)
 		from = selection->from_ticks;
 	if (!result && range->seeks && from)

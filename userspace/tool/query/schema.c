@@ -32,6 +32,18 @@ static const struct {
 	{ DB_WHY_NAME, "sched_switch sched_waking|sched_wakeup" },
 };
 
+/* True if the event is selected at any time of the recording, or if that is not known */
+static bool is_recorded(const struct query *query, const struct tb_format *format)
+{
+	unsigned int change;
+	uint64_t ticks;
+
+	for (change = 0; !tb_trace_selection(query->trace, change, &ticks); change++)
+		if (tb_trace_selects(query->trace, change, format->id))
+			return true;
+	return !change;
+}
+
 static bool has_event(const struct query *query, const char *name, size_t length)
 {
 	const unsigned char *wanted = query->selection->wanted;
@@ -40,7 +52,7 @@ static bool has_event(const struct query *query, const char *name, size_t length
 
 	for (i = 0; (format = tb_trace_format_at(query->trace, i)); i++)
 		if (strlen(format->name) == length && !memcmp(format->name, name, length) &&
-		    (!wanted || wanted[i]))
+		    (!wanted || wanted[i]) && is_recorded(query, format))
 			return true;
 	return false;
 }
@@ -308,6 +320,7 @@ int query_open(struct query *query, struct tb_trace *trace, const char *file,
 			 tb_trace_ns(trace, selection->from_ticks, selection->base) : 0;
 	query->to_ns = selection->to.given ?
 		       tb_trace_ns(trace, selection->to_ticks, selection->base) : UINT64_MAX;
+	query->rises = clock_rises(trace, selection->base);
 	query->last_ns = UINT64_MAX;
 	/* a guess: two elements for each event */
 	query->events = tb_trace_size(trace) / (2 * TB_ELEMENT_SIZE);

@@ -14,12 +14,14 @@
  * @number: of its table, "kN", in query->store
  * @columns: stored columns, a bit each
  * @key: the column that has an index; -1: the rowid; QUERY_NO_KEY: none
+ * @integer: the type of column @key is INTEGER
  */
 struct query_store {
 	struct query_store *next;
 	unsigned int number;
 	uint64_t columns;
 	int key;
+	bool integer;
 };
 
 static bool is_used(uint64_t columns, int column)
@@ -64,8 +66,12 @@ static int create(struct query_table *table, struct query_store *store,
 	sqlite3_str *text = sqlite3_str_new(NULL);
 	sqlite3_stmt *statement;
 	int result = query_select_all(table->query, table->name, &statement), i;
+	const char *type = NULL;
 	char name[16];
 
+	if (!result && store->key >= 0)
+		type = sqlite3_column_decltype(statement, store->key);
+	store->integer = type && !strcmp(type, "INTEGER");
 	snprintf(name, sizeof(name), "k%u", store->number);
 	sqlite3_str_appendf(text, "CREATE TABLE %s (n INTEGER PRIMARY KEY", name);
 	/* declare the same types, so that values compare in the same way */
@@ -179,6 +185,17 @@ static int store_for(struct query_table *table, uint64_t columns, int key,
 	return SQLITE_OK;
 }
 
+/*
+ * True if an index can find all rows with the value @key.  SQLite compares a column that is not
+ * INTEGER as numbers if @key is from an INTEGER column: 5 equals "05".
+ */
+static bool finds_key(const struct query_store *store, const struct query_plan *plan,
+		      sqlite3_value *key)
+{
+	return plan->key == -1 ||
+	       (plan->key >= 0 && (store->integer || !query_is_number(key)));
+}
+
 int query_store_find(struct query_table *table, const struct query_plan *plan,
 		     const struct query_range *range, sqlite3_value *key,
 		     sqlite3_stmt **found)
@@ -188,6 +205,7 @@ int query_store_find(struct query_table *table, const struct query_plan *plan,
 	uint64_t columns = plan->columns;
 	struct query_store *store;
 	char *sql, test[64] = "1";
+	bool finds;
 	int result;
 
 	if (column >= 0)
@@ -196,9 +214,11 @@ int query_store_find(struct query_table *table, const struct query_plan *plan,
 	result = store_for(table, columns, column, &store);
 	if (result)
 		return result;
-	if (plan->key >= 0)
+	/* SQLite tests each row again */
+	finds = finds_key(store, plan, key);
+	if (finds && plan->key >= 0)
 		snprintf(test, sizeof(test), "c%d = ?1", plan->key);
-	else if (plan->key == -1)
+	else if (finds)
 		snprintf(test, sizeof(test), "n = ?1");
 	sql = times ? sqlite3_mprintf("SELECT * FROM k%u WHERE %s AND c%d >= ?2 AND c%d <= ?3 ORDER BY n",
 				      store->number, test, table->time, table->time) :
@@ -208,7 +228,7 @@ int query_store_find(struct query_table *table, const struct query_plan *plan,
 		return SQLITE_NOMEM;
 	result = sqlite3_prepare_v2(table->query->store, sql, -1, found, NULL);
 	sqlite3_free(sql);
-	if (!result && plan->key != QUERY_NO_KEY)
+	if (!result && finds)
 		sqlite3_bind_value(*found, 1, key);
 	if (!result && times) {
 		sqlite3_bind_int64(*found, 2, range->from);

@@ -174,21 +174,27 @@ static int open_why(struct query *query)
 	return !result ? SQLITE_OK : result == -ENOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
-/* Choose threads by the value of a condition; false: no row can fulfil it */
-static bool choose(struct cursor *cursor, int how, sqlite3_value *value)
+/* Choose threads by the value of a condition; if no row can fulfil it, set cursor->over */
+static int choose(struct cursor *cursor, int how, sqlite3_value *value)
 {
 	double tid;
 
-	if (sqlite3_value_type(value) == SQLITE_NULL)
-		return false;
+	if (sqlite3_value_type(value) == SQLITE_NULL) {
+		cursor->over = true;
+		return SQLITE_OK;
+	}
 	if (how == ONE_COMM) {
+		/* a number equals names with other digits, as "05" */
+		if (query_is_number(value))
+			return SQLITE_OK;
 		cursor->comm = sqlite3_mprintf("%s", sqlite3_value_text(value));
-		return cursor->comm;
+		return cursor->comm ? SQLITE_OK : SQLITE_NOMEM;
 	}
 	tid = sqlite3_value_double(value);
 	cursor->tid = tid >= 0 && tid <= UINT32_MAX ? (uint32_t)tid : 0;
 	cursor->one = true;
-	return cursor->tid == tid;
+	cursor->over = cursor->tid != tid;
+	return SQLITE_OK;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int how, const char *text, int count,
@@ -206,7 +212,11 @@ static int filter(sqlite3_vtab_cursor *base, int how, const char *text, int coun
 	cursor->comm = NULL;
 	cursor->one = false;
 	cursor->next = 0;
-	cursor->over = count && !choose(cursor, how, values[0]);
+	cursor->over = false;
+	if (count)
+		result = choose(cursor, how, values[0]);
+	if (result)
+		return result;
 	if (cursor->one)
 		cursor->next = why_index(cursor->query->why, cursor->tid);
 	return cursor->over ? SQLITE_OK : next_thread(cursor);

@@ -147,7 +147,26 @@ int moment_parse(const struct command *command, const char *text, struct moment 
 
 /* ---- ticks of times, and of the first and last event ---- */
 
-uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
+static uint64_t sync_ns(const struct tb_clock_sync *sync, enum tb_timebase base)
+{
+	return base == TB_TIME_REALTIME ? sync->realtime :
+	       base == TB_TIME_BOOTTIME ? sync->boottime : sync->monotonic;
+}
+
+bool clock_rises(const struct tb_trace *trace, enum tb_timebase base)
+{
+	const struct tb_clock_sync *syncs;
+	size_t count, i;
+
+	syncs = tb_trace_syncs(trace, &count);
+	/* between records with equal times tb_trace_ns() goes on, and then back */
+	for (i = 1; i < count; i++)
+		if (sync_ns(&syncs[i], base) <= sync_ns(&syncs[i - 1], base))
+			return false;
+	return true;
+}
+
+uint64_t ticks_at_rising(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
 {
 	uint64_t low = 0, high = 1;
 
@@ -156,6 +175,24 @@ uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t 
 	while (high < 1ull << 62 && tb_trace_ns(trace, high, base) < ns)
 		high *= 2;
 	BISECT(low, high, i, tb_trace_ns(trace, i, base) < ns);
+	return low;
+}
+
+uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns)
+{
+	const struct tb_clock_sync *syncs;
+	uint64_t low = 0, high = 1ull << 62;
+	size_t count, i;
+
+	if (clock_rises(trace, base))
+		return ticks_at_rising(trace, base, ns);
+	/* between two records the clock rises: find the first two between which it reaches @ns */
+	syncs = tb_trace_syncs(trace, &count);
+	for (i = 1; i < count && tb_trace_ns(trace, syncs[i].clock - 1, base) < ns; i++)
+		low = syncs[i].clock;
+	if (i < count)
+		high = syncs[i].clock - 1;
+	BISECT(low, high, k, tb_trace_ns(trace, k, base) < ns);
 	return low;
 }
 
@@ -431,6 +468,10 @@ int moment_ticks(const struct moment *moment, struct tb_trace *trace, enum tb_ti
 	uint64_t at = 0, ns = moment->ns;
 	int result = 0;
 
+	/* a span is as long as it is, also if the clock is set back meanwhile */
+	if ((moment->kind == MOMENT_AFTER_FIRST || moment->kind == MOMENT_BEFORE_LAST) &&
+	    !clock_rises(trace, base))
+		base = TB_TIME_MONOTONIC;
 	switch (moment->kind) {
 	case MOMENT_AFTER_FIRST:
 		result = first_ticks(trace, &at);

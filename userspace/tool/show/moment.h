@@ -63,8 +63,14 @@ int moment_ticks(const struct moment *moment, struct tb_trace *trace, enum tb_ti
  * 1: found, 0: it has none, -ENOMEM */
 int moment_span(struct tb_trace *trace, uint64_t *first, uint64_t *last);
 
-/* Return the first tick at or after @ns of clock @base */
+/* Return the first tick at which clock @base is at or after @ns.  If the clock is set back, later
+ * ticks can have earlier times */
 uint64_t ticks_at(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
+/* The same, faster, if clock_rises() */
+uint64_t ticks_at_rising(const struct tb_trace *trace, enum tb_timebase base, uint64_t ns);
+
+/* True if clock @base is not set back in the selected recording */
+bool clock_rises(const struct tb_trace *trace, enum tb_timebase base);
 
 /* Return a tick not after the last event of the selected recording, and usually near it */
 uint64_t ticks_near_end(const struct tb_trace *trace);

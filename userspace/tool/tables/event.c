@@ -5,7 +5,7 @@
  * The table has the columns of the event's wide form; events in the compact form are shown in them,
  * too.  A field with names for its numbers is followed by a column FIELD_name.  A database gets the
  * table at the first event.  It has the name of the event; if other events, tables or views have
- * that name, it is SYSTEM_EVENT.
+ * that name, it is SYSTEM_EVENT, and if that name is taken, too, SYSTEM_EVENT_2.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +15,9 @@
 
 /* SQLite accepts so many parts of one SELECT */
 #define UNION_MAX 500
+/* SQLite accepts 2000 columns; query needs two hidden ones, and the number of a stored row */
+#define COLUMNS_MAX 1997
+#define RESERVED "sqlite_"
 
 /**
  * struct form - a format
@@ -31,10 +34,12 @@ struct form {
 	uint64_t count;
 };
 
+/* @names: of tables and views */
 struct db_events {
 	struct tb_trace *trace;
 	struct db_event_table *tables;
 	size_t nr_tables, nr_forms;
+	struct db_names names;
 	struct form forms[];
 };
 
@@ -55,6 +60,7 @@ void db_events_close(struct db_events *events)
 	}
 	for (i = 0; i < events->nr_forms; i++)
 		free(events->forms[i].columns);
+	db_names_free(&events->names);
 	free(events->tables);
 	free(events);
 }
@@ -78,75 +84,82 @@ static bool is_of(const struct tb_format *a, const struct tb_format *b)
 	return !strcmp(a->name, b->name) && !strcmp(a->system, b->system);
 }
 
-/* True if a table or view has this name, or SQLite reserves it */
-static bool is_taken(const struct db_events *events, const char *name)
+static bool is_reserved(const char *name)
+{
+	return !strncasecmp(name, RESERVED, strlen(RESERVED));
+}
+
+/* Take the names of the tables and views that every trace has */
+static bool take_known(struct db_names *names)
 {
 	const struct db_table *table;
 	const struct db_excerpt *excerpt;
 	const struct db_view *view;
-	size_t i;
 
 	for (table = db_tables; table->name; table++)
-		if (!strcasecmp(name, table->name))
-			return true;
+		if (!db_names_add(names, table->name, 0))
+			return false;
 	for (excerpt = db_excerpts; excerpt->name; excerpt++)
-		if (!strcasecmp(name, excerpt->name))
-			return true;
+		if (!db_names_add(names, excerpt->name, 0))
+			return false;
 	for (view = db_views; view->name; view++)
-		if (!strcasecmp(name, view->name))
-			return true;
-	for (i = 0; i < events->nr_tables; i++)
-		if (events->tables[i].name &&
-		    !strcasecmp(name, events->tables[i].name))
-			return true;
-	return !strcasecmp(name, DB_EVENTS_NAME) || !strcasecmp(name, DB_WHY_NAME) ||
-	       !strncasecmp(name, "sqlite_", 7);
+		if (!db_names_add(names, view->name, 0))
+			return false;
+	return db_names_add(names, DB_EVENTS_NAME, 0) && db_names_add(names, DB_WHY_NAME, 0) &&
+	       db_names_add(names, DB_USER_INDEX_NAME, 0);
+}
+
+/* True if the table can have the name of the event: nothing else wants it */
+static bool is_alone(const struct db_events *events, const struct tb_format *format)
+{
+	const struct tb_format *other;
+	unsigned int i;
+
+	if (is_reserved(format->name) || db_names_find(&events->names, format->name))
+		return false;
+	for (i = 0; (other = tb_trace_format_at(events->trace, i)); i++)
+		if (!strcasecmp(other->name, format->name) && !is_of(other, format))
+			return false;
+	return true;
+}
+
+/* SYSTEM_EVENT, not as SQLite reserves it; the caller frees the name.  NULL: ENOMEM */
+static char *long_name(const struct tb_format *format)
+{
+	char *name;
+
+	/* the first character is left out unless the rest is reserved */
+	if (asprintf(&name, "_%s_%s", format->system, format->name) < 0)
+		return NULL;
+	if (!is_reserved(name + 1))
+		memmove(name, name + 1, strlen(name));
+	return name;
 }
 
 /* The caller frees the name; NULL: ENOMEM */
-static char *table_name(const struct db_events *events,
-			const struct tb_format *format)
+static char *table_name(struct db_events *events, const struct tb_format *format)
 {
-	const struct tb_format *other;
-	bool alone = !is_taken(events, format->name);
-	char *name = NULL;
-	unsigned int i;
+	char *name = is_alone(events, format) ? strdup(format->name) : long_name(format);
 
-	for (i = 0; alone && (other = tb_trace_format_at(events->trace, i)); i++)
-		alone = strcasecmp(other->name, format->name) ||
-			is_of(other, format);
-	if (asprintf(&name, "%s%s%s", alone ? "" : format->system,
-		     alone ? "" : "_", format->name) < 0)
+	if (name)
+		name = clean_name(name);
+	if (name)
+		name = db_names_choose(&events->names, name);
+	if (name && !db_names_add(&events->names, name, 0)) {
+		free(name);
 		return NULL;
-	return clean_name(name);
+	}
+	return name;
 }
 
-/* True if a column has this name, or query needs it for a column */
-static bool has_column(const struct db_event_table *table, const char *name)
+/* The caller frees the name; NULL: ENOMEM */
+static char *column_name(const struct db_names *names, const char *field)
 {
-	size_t i;
-
-	for (i = 0; i < table->nr_columns; i++)
-		if (!strcasecmp(table->columns[i].name, name))
-			return true;
-	return !strcasecmp(name, DB_CGROUP_NAME) || !strcasecmp(name, DB_CONTAINER_NAME);
-}
-
-/* The caller frees the name, which is unique also without regard to case, as SQLite needs it */
-static char *column_name(const struct db_event_table *table, const char *field)
-{
-	unsigned int number = 1;
 	char *name = strdup(field);
 
 	if (name)
 		name = clean_name(name);
-	while (name && has_column(table, name)) {
-		free(name);
-		if (asprintf(&name, "%s_%u", field, ++number) < 0)
-			return NULL;
-		name = clean_name(name);
-	}
-	return name;
+	return name ? db_names_choose(names, name) : NULL;
 }
 
 static const char *column_type(const struct tb_format_field *field)
@@ -166,12 +179,14 @@ static const char *column_type(const struct tb_format_field *field)
 
 /* ---- tables ---- */
 
-static bool add_column(struct db_event_table *table, char *name, const char *type)
+static bool add_column(struct db_event_table *table, struct db_names *names, char *name,
+		       const char *type)
 {
 	const struct db_column column = { name, type };
 	unsigned int i = table->nr_columns;
 
-	if (!name || tb_array_reach(&table->columns, &table->nr_columns, i, sizeof(column))) {
+	if (!name || !db_names_add(names, name, i) ||
+	    tb_array_reach(&table->columns, &table->nr_columns, i, sizeof(column))) {
 		free(name);
 		return false;
 	}
@@ -179,7 +194,7 @@ static bool add_column(struct db_event_table *table, char *name, const char *typ
 	return true;
 }
 
-static bool add_common(struct db_event_table *table)
+static bool add_common(struct db_event_table *table, struct db_names *names)
 {
 	static const struct db_column common[] = {
 		{ "_time", "INTEGER" }, { "_cpu", "INTEGER" },
@@ -189,9 +204,11 @@ static bool add_common(struct db_event_table *table)
 	size_t i;
 
 	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (!add_column(table, strdup(common[i].name), common[i].type))
+		if (!add_column(table, names, strdup(common[i].name), common[i].type))
 			return false;
-	return true;
+	/* query needs these for columns of its own */
+	return db_names_add(names, DB_CGROUP_NAME, SIZE_MAX) &&
+	       db_names_add(names, DB_CONTAINER_NAME, SIZE_MAX);
 }
 
 /* True if @format is the compact form of an event that has a wide form */
@@ -205,24 +222,25 @@ static bool is_compact(const struct db_events *events, const struct tb_format *f
 
 /*
  * Return the parameter of the column @field among the first @own.  If there is none, return that of
- * a new column with @type; without @type 0.  -1: no memory
+ * a new column with @type; 0 without @type, or if the table is full.  -1: no memory
  */
-static int find_column(struct db_event_table *table, size_t own, const char *field,
-		       const char *type)
+static int find_column(struct db_event_table *table, struct db_names *names, size_t own,
+		       const char *field, const char *type)
 {
-	size_t k;
+	const struct db_name *name = db_names_find(names, field);
 
-	for (k = DB_COMMON_COLUMNS + 1; k < own; k++)
-		if (!strcmp(table->columns[k].name, field))
-			return (int)k + 1;
-	if (!type)
+	if (name && name->index > DB_COMMON_COLUMNS && name->index < own &&
+	    !strcmp(name->name, field))
+		return (int)name->index + 1;
+	if (!type || table->nr_columns >= COLUMNS_MAX)
 		return 0;
-	return add_column(table, column_name(table, field), type) ? (int)table->nr_columns : -1;
+	return add_column(table, names, column_name(names, field), type) ?
+	       (int)table->nr_columns : -1;
 }
 
 /* Find the columns of a form by name; add new columns unless it is compact */
 static bool add_form(struct db_events *events, struct db_event_table *table,
-		     const struct tb_format *format)
+		     struct db_names *names, const struct tb_format *format)
 {
 	struct form *form = &events->forms[format->index];
 	bool compact = is_compact(events, format);
@@ -237,35 +255,47 @@ static bool add_form(struct db_events *events, struct db_event_table *table,
 	form->table = (size_t)(table - events->tables) + 1;
 	for (i = 0; i < format->nr_fields; i++) {
 		field = &format->fields[i];
-		form->columns[i].value = find_column(table, own, field->name,
+		form->columns[i].value = find_column(table, names, own, field->name,
 						     compact ? NULL : column_type(field));
 		if (form->columns[i].value < 0)
 			return false;
 		if (!form->columns[i].value || !value_has_names(format, field))
 			continue;
 		snprintf(name, sizeof(name), VALUE_NAME, field->name);
-		form->columns[i].name = find_column(table, own, name, compact ? NULL : "TEXT");
+		form->columns[i].name = find_column(table, names, own, name,
+						    compact ? NULL : "TEXT");
 		if (form->columns[i].name < 0)
 			return false;
 	}
 	return true;
 }
 
-static bool describe_table(struct db_events *events, struct db_event_table *table,
-			   const struct tb_format *format)
+static bool add_columns(struct db_events *events, struct db_event_table *table,
+			struct db_names *names, const struct tb_format *format)
 {
 	const struct tb_format *other;
 	unsigned int i, compact;
 
-	table->name = table_name(events, format);
-	if (!table->name || !add_common(table))
+	if (!add_common(table, names))
 		return false;
 	for (compact = 0; compact < 2; compact++)
 		for (i = 0; (other = tb_trace_format_at(events->trace, i)); i++)
 			if (is_of(other, format) && is_compact(events, other) == compact &&
-			    !add_form(events, table, other))
+			    !add_form(events, table, names, other))
 				return false;
 	return true;
+}
+
+static bool describe_table(struct db_events *events, struct db_event_table *table,
+			   const struct tb_format *format)
+{
+	struct db_names names = { .count = 0 };
+	bool done;
+
+	table->name = table_name(events, format);
+	done = table->name && add_columns(events, table, &names, format);
+	db_names_free(&names);
+	return done;
 }
 
 static bool describe(struct db_events *events)
@@ -292,7 +322,7 @@ struct db_events *db_events_open(struct tb_trace *trace)
 	events->trace = trace;
 	events->nr_forms = count;
 	events->tables = calloc(count + 1, sizeof(*events->tables));
-	if (events->tables && describe(events))
+	if (events->tables && take_known(&events->names) && describe(events))
 		return events;
 	db_events_close(events);
 	return NULL;

@@ -153,7 +153,7 @@ void db_create_views(struct db *db, bool all)
 	const struct db_excerpt *excerpt;
 	const struct db_view *view;
 
-	db_run(db, "CREATE INDEX user_events_writer ON user_events (writer)");
+	db_run(db, "CREATE INDEX " DB_USER_INDEX_NAME " ON user_events (writer)");
 	for (excerpt = db_excerpts; all && excerpt->name; excerpt++)
 		create_excerpt(db, excerpt);
 	for (view = db_views; view->name; view++)

@@ -8,6 +8,7 @@
  *   db.c                    a database of SQLite
  *   cell.c                  a value for a statement, or for SQLite's request
  *   event.c                 a table for each event
+ *   names.c                 names of tables and columns, each once
  *   known.c                 properties of the recording; losses, marks, threads
  *   slice.c                 slices, wake-ups, time off the CPU, requests to block devices
  *   user.c                  records of programs
@@ -218,6 +219,8 @@ extern const struct db_excerpt db_excerpts[];
 /* The view of slices of programs; its SELECT without the first word */
 #define DB_USER_SLICES_NAME "user_slices"
 extern const char db_user_slices[];
+/* The index of the table that it reads */
+#define DB_USER_INDEX_NAME "user_events_writer"
 
 /* Where the selected time begins and ends, as an expression of SQL */
 #define DB_FROM "ifnull((SELECT value FROM recording WHERE name = 'from'), 0)"
@@ -272,6 +275,34 @@ void db_request(void *db, const struct request *request);
 
 /* The value of slices.kind; NULL: slices of this kind are in another table */
 const char *db_slice_kind(enum slice_kind kind);
+
+/* ---- names ---- */
+
+/**
+ * struct db_name - a name
+ * @index: what db_names_add() got
+ * @number: the last number that db_names_choose() put behind it
+ */
+struct db_name {
+	const char *name;
+	size_t index;
+	unsigned int number;
+};
+
+/* Names that are taken, @count in @room slots; all zero at first */
+struct db_names {
+	struct db_name *slots;
+	size_t count, room;
+};
+
+/* Add a name that is not taken, and that the caller keeps; false: ENOMEM */
+bool db_names_add(struct db_names *names, const char *name, size_t index);
+/* Find a name without regard to case; NULL: it is not taken */
+struct db_name *db_names_find(const struct db_names *names, const char *name);
+/* Return @name, or if it is taken NAME_2, NAME_3 ..., whichever is free; frees @name.  NULL:
+ * ENOMEM */
+char *db_names_choose(const struct db_names *names, char *name);
+void db_names_free(struct db_names *names);
 
 /* ---- tables of events ---- */
 
