@@ -79,8 +79,8 @@ struct analysis *analysis_new(struct tb_trace *trace,
 			      const struct analysis_options *options);
 void analysis_free(struct analysis *a);
 
-/* Query the options: does @cpu count; does the recording go on beyond the part that is given; do only
- * some threads count; were only some events given; the clock of all times */
+/* Query the options: does @cpu count; does the recording go on beyond the part that is given; do
+ * only some threads count; were only some events given; the clock of all times */
 bool analysis_wants_cpu(const struct analysis *a, uint32_t cpu);
 bool analysis_is_part(const struct analysis *a);
 bool analysis_of_threads(const struct analysis *a);

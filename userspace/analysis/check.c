@@ -260,7 +260,7 @@ static void compare_thread(struct check *check, uint64_t from, uint64_t to)
 		off = line->offs.at;
 		for (i = 0; i < line->offs.count; i++) {
 			/* 'report' does not count what has no beginning or no end */
-			if (off[i].cpu != TB_RING_USER && !off[i].before)
+			if (!off[i].open && !off[i].before)
 				sum += off[i].end - off[i].begin;
 		}
 	}

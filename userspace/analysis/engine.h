@@ -226,7 +226,7 @@ void stat_add(struct analysis_stat *stat, uint64_t value);
 struct task *task_of(struct analysis *a, uint32_t tid);
 void tasks_run(struct analysis *a, const struct slice *slice);
 int tasks_switch(struct analysis *a, const struct tb_view *view, const struct plan *plan);
-/* A thread was off the CPU: if one end of that is not in the trace, tasks_switch() does not see it */
+/* A thread was off the CPU: if the trace lacks one end of that, tasks_switch() does not see it */
 void tasks_off(struct analysis *a, const struct slice *slice);
 /* A thread has left a call in which it was before the trace */
 void tasks_call_before(struct analysis *a, const struct slice *slice);

@@ -722,7 +722,8 @@ void slices_finish(struct slices *slices)
 		if (thread && thread->out)
 			slices_end_off(slices, thread, tid, slices->last);
 		else if (waits_known && thread && thread->woken && slices_sees(slices, tid) &&
-			 !runs_at_end(slices, tid) && !may_have_run(slices, thread, thread->woken_at))
+			 !runs_at_end(slices, tid) &&
+			 !may_have_run(slices, thread, thread->woken_at))
 			end_before(slices, thread, tid, &none,
 				   certain_until(slices, thread->woken_at, thread->woken_losses,
 						 slices->last),

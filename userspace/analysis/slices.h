@@ -139,8 +139,8 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns);
 
 /*
  * Begin these runs, the first time that @ticks is in the recording; slices_take() does it, too.
- * They begin with the recording, or at the time of slices_switches_from() if that is later.  1: begun
- * now; 0, -ENOMEM
+ * They begin with the recording, or at the time of slices_switches_from() if that is later.
+ * 1: begun now; 0, -ENOMEM
  */
 int slices_begin(struct slices *slices, uint64_t ticks);
 

@@ -6,7 +6,6 @@
  * end lasts as long as it is known to.  So lists have holes, in which nothing is known.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "files.h"
@@ -16,6 +15,7 @@
 #include "spans.h"
 #include "why_irqs.h"
 #include "why_lines.h"
+#include "why_programs.h"
 #include "lib/array.h"
 #include "lib/bisect.h"
 
@@ -24,25 +24,18 @@
 
 #define QUOTAS_MAX 4096		/* different quotas of cgroups */
 
-/* Beginnings of open slices of a program's writer, by depth; UINT64_MAX: not known */
-#define DEPTH_MAX 64
-struct writer {
-	uint64_t begun[DEPTH_MAX];
-};
-
-/*
- * @threads: the last thread with each TID; @now: time of the last event, ns; @slice: pattern for
- * names of slices, or NULL; @functions: of each CPU
- */
+/* @threads: the last thread with each TID; @now: time of the last event, ns; @functions: of each
+ * CPU */
 struct reader {
 	struct why_lines *lines;
 	const struct tb_trace *trace;
 	struct tb_cursor *cursor;
-	struct map threads, writers;
+	struct map threads;
+	struct why_programs programs;
 	struct functions *functions;
 	unsigned int nr_functions;
-	const char *slice;
 	uint64_t now;
+	uint64_t moves_from;		/* ns; the trace has all moves between queues since then */
 	int failed;
 };
 
@@ -148,6 +141,7 @@ static struct why_line *add_line(struct reader *reader, uint32_t tid)
 	lines->threads[lines->nr_threads++] = line;
 	line->thread = (uint32_t)lines->nr_threads;
 	line->tid = tid;
+	line->queue = NO_QUEUE;
 	line->ended = UINT64_MAX;
 	return line;
 }
@@ -328,8 +322,11 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		.runnable = slice->has_result && !(slice->result & 0xff),
 		.no_work = slice->has_result && (slice->result & 0xff) == STATE_IDLE,
 		.deep = slice->has_result && slice->result & STATE_BLOCKED,
-		.before = slice->before,
+		.before = slice->before, .open = slice->cpu == TB_RING_USER,
 	};
+	/* it stays in its queue, if the trace has all moves */
+	if (off->open && begin >= reader->moves_from)
+		off->cpu = line->queue;
 	if (slice->has_waited) {
 		off->wake = slice->end - slice->waited;
 		off->waker_cpu = slice->waker_cpu;
@@ -424,73 +421,20 @@ static void take_slice(void *context, const struct slice *slice)
 	reader->failed = result;
 }
 
-/* ---- records of programs ---- */
+/* ---- the recording ---- */
 
-/* Inner slices end before outer ones: an outer one replaces those within it */
-static int add_slice(struct reader *reader, uint32_t tid, uint64_t begin, uint64_t end)
-{
-	struct why_list *list = &reader->lines->slices;
-	struct why_line *line = line_at(reader, tid, begin);
-	struct why_run *slice = list->at;
-	size_t i, kept;
-
-	if (!line)
-		return -ENOMEM;
-	if (begin >= end)
-		return 0;
-	for (i = list->count; i && slice[i - 1].end > begin; i--)
-		if (slice[i - 1].other == line->thread && slice[i - 1].begin < begin)
-			return 0;
-	for (kept = i; i < list->count; i++)
-		if (slice[i].other != line->thread)
-			slice[kept++] = slice[i];
-	list->count = kept;
-	slice = why_list_add(list, sizeof(*slice));
-	if (!slice)
-		return -ENOMEM;
-	*slice = (struct why_run){ begin, end, line->thread };
-	return 0;
-}
-
-static struct writer *writer_of(struct reader *reader, uint32_t number)
-{
-	void **slot = map_at(&reader->writers, number);
-
-	if (slot && !*slot) {
-		*slot = malloc(sizeof(struct writer));
-		if (*slot)
-			memset(*slot, 0xff, sizeof(struct writer));
-	}
-	return slot ? *slot : NULL;
-}
-
+/* If a slice of a program ends with a record, add it */
 static int take_record(struct reader *reader, const struct tb_view *view, uint64_t ns)
 {
-	const struct tb_user *user = view->user;
-	struct writer *writer = writer_of(reader, user->writer);
-	uint64_t begun;
+	uint64_t begin, end;
+	struct why_line *line;
+	int result = why_programs_take(&reader->programs, view, ns, &begin, &end);
 
-	if (!writer)
-		return -ENOMEM;
-	if (view->kind == TB_VIEW_USER_LOST) {
-		/* ends may be among the lost records */
-		memset(writer, 0xff, sizeof(*writer));
-		return 0;
-	}
-	if (user->type == TB_REC_SLICE && !(user->flags & TB_USER_OPEN))
-		return fnmatch(reader->slice, user->name, 0) ? 0 :
-		       add_slice(reader, user->tid, ns, ns + user->duration_ns);
-	if ((user->type != TB_REC_BEGIN && user->type != TB_REC_END) || user->depth >= DEPTH_MAX)
-		return 0;
-	begun = writer->begun[user->depth];
-	writer->begun[user->depth] = user->type == TB_REC_BEGIN ? ns : UINT64_MAX;
-	if (user->type == TB_REC_BEGIN || user->flags & TB_USER_UNMATCHED || begun == UINT64_MAX ||
-	    fnmatch(reader->slice, user->name, 0))
-		return 0;
-	return add_slice(reader, user->tid, begun, ns);
+	if (result <= 0)
+		return result;
+	line = line_at(reader, view->user->tid, begin);
+	return line ? why_programs_add(&reader->lines->slices, line->thread, begin, end) : -ENOMEM;
 }
-
-/* ---- the recording ---- */
 
 /* An event of a timer or tasklet, or a loss */
 static int take_functions(struct reader *reader, struct slices *slices, const struct tb_view *view)
@@ -509,6 +453,15 @@ static int take_functions(struct reader *reader, struct slices *slices, const st
 			     address);
 }
 
+/* The CPU in the field @index of an event */
+static uint32_t queue_of(const struct plan *plan, unsigned int index, const struct tb_view *view)
+{
+	bool has;
+	int64_t cpu = plan_number(view, plan->fields[index], &has);
+
+	return has && cpu >= 0 && cpu < CPUS_MAX ? (uint32_t)cpu : NO_QUEUE;
+}
+
 /* A thread moves from the queue of one CPU to that of another.  While it is being woken, it is in
  * no queue yet */
 static int take_move(struct why_line *line, const struct plan *plan, const struct tb_view *view,
@@ -518,6 +471,8 @@ static int take_move(struct why_line *line, const struct plan *plan, const struc
 	bool has_cpu;
 	int64_t cpu;
 
+	if (!line->waking)
+		line->queue = queue_of(plan, MIGRATE_CPU, view);
 	cpu = plan_number(view, plan->fields[MIGRATE_FROM], &has_cpu);
 	if (!has_cpu || cpu < 0 || cpu >= CPUS_MAX || line->waking)
 		return 0;
@@ -547,6 +502,7 @@ static int take_queue(struct reader *reader, struct slices *slices, const struct
 	if (plan->role == ROLE_MIGRATE)
 		return take_move(line, plan, view, reader->now);
 	line->waking = plan->role == ROLE_WAKING;
+	line->queue = line->waking ? NO_QUEUE : queue_of(plan, WAKE_CPU, view);
 	return 0;
 }
 
@@ -566,6 +522,7 @@ static int take_running(struct reader *reader, const struct slice *run)
 	if (!line)
 		return -ENOMEM;
 	line->waking = false;
+	line->queue = run->cpu;
 	cpu->running = run->tid;
 	return 0;
 }
@@ -583,7 +540,7 @@ static int read_events(struct reader *reader, struct slices *slices, enum tb_tim
 	while ((result = tb_cursor_next(cursor, &view)) > 0) {
 		ns = tb_ns_in(trace, base, view.ticks, view.ns);
 		if (view.user) {
-			result = reader->slice ? take_record(reader, &view, ns) : 0;
+			result = take_record(reader, &view, ns);
 			if (result < 0)
 				return result;
 			continue;
@@ -679,7 +636,7 @@ static void note_formats(struct why_lines *lines, struct slices *slices,
 int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_timebase base,
 		   const char *slice, struct tb_error *error)
 {
-	struct reader reader = { .lines = lines, .trace = trace, .slice = slice };
+	struct reader reader = { .lines = lines, .trace = trace, .programs.name = slice };
 	struct spans missing = { 0 };
 	struct slices *slices;
 	int result;
@@ -701,13 +658,14 @@ int why_lines_read(struct why_lines *lines, struct tb_trace *trace, enum tb_time
 		if (!spans_lacks(trace, "sched:sched_switch"))
 			slices_before(slices);
 		note_formats(lines, slices, trace);
+		reader.moves_from = spans_recorded_from(trace, "sched:sched_migrate_task", base);
 		result = read_events(&reader, slices, base, error);
 	}
 	if (!result)
 		result = reader.failed;
 	if (!result)
 		result = sort_threads(&reader);
-	map_free(&reader.writers, free);
+	why_programs_free(&reader.programs);
 	map_free(&reader.threads, NULL);
 	free(reader.functions);
 	tb_cursor_close(reader.cursor);

@@ -10,6 +10,8 @@
 
 /* struct why_off.waker: no thread is known */
 #define NOBODY UINT32_MAX
+/* struct why_line.queue */
+#define NO_QUEUE UINT32_MAX
 
 /* A run: in the list of a CPU, @other is the thread (0: idle); in that of a thread, the CPU */
 struct why_run {
@@ -20,13 +22,13 @@ struct why_run {
 /**
  * struct why_off - time of a thread off the CPU
  * @wake: time from which on it was runnable; UINT64_MAX: not known
- * @cpu: the CPU on which it ran next
+ * @cpu: the CPU on which it ran next, or for which it waits at the end
  * @waker: the thread that woke it, or NOBODY
  * @waker_cpu: the CPU of the waker
  * @runnable: it was runnable all the time
  * @no_work: a kernel thread that waits for work (state I)
  * @deep: in state D: not the sleep of a call that waits for a time
- * @before: it had begun before the trace has all events
+ * @before: it had begun before the trace has all events; @open: its end is not in the trace
  * @interrupt: an interrupt woke it, not the thread @waker
  * @context: TB_CONTEXT_* in which it was woken, without the preemption depth
  */
@@ -34,7 +36,7 @@ struct why_off {
 	uint64_t begin, end, wake;
 	uint32_t cpu, waker, waker_cpu;
 	uint16_t context;
-	bool runnable, no_work, deep, before, interrupt;
+	bool runnable, no_work, deep, before, open, interrupt;
 };
 
 /* The time in @off from which on the thread was runnable */
@@ -85,6 +87,7 @@ struct why_list {
  * @names: struct why_name.  A name that the thread has inherited, and changed, is not in it: exec
  *	changes the name of a child
  * @queues: struct why_run: at @end the thread was moved from the queue of CPU @other; @begin is 0
+ * @queue: the CPU in whose queue it is, or on which it ran last; NO_QUEUE: not known
  * @waking: the thread is being woken, and in no queue yet
  * @inherited: the only name is such a name
  * @quota: a cgroup with the CPU quota of its cgroup, if that was used up at some time; 0: none
@@ -93,7 +96,7 @@ struct why_line {
 	uint32_t thread, tid, tgid, cgroup;
 	struct why_line *before, *after;
 	uint64_t born, ended;
-	uint32_t quota;
+	uint32_t quota, queue;
 	bool inherited, waking;
 	char comm[TB_COMM_LEN + 4];
 	struct why_list runs, offs, calls, names, queues;

@@ -88,6 +88,7 @@ class History(history_causes.Causes, history_lives.Lives):
         self.moves = []         # of threads from one CPU's queue to another's: (tid, event)
         self.first_waits = []   # of threads that slept at the beginning: (tid, waking, end)
         self.queued = []        # of those that waited for a CPU then: (tid, end)
+        self.last_queue = {}    # of those that wait at the end: number of the CPU, by tid
         self.firsts = []
         self.begin = self.now = 10_000_000
         self.cpus = [CPU(n) for n in range(self.random.randint(1, 4))]
@@ -329,6 +330,7 @@ class History(history_causes.Causes, history_lives.Lives):
     def finish(self):
         """Add what is still going on at the end."""
         for cpu in self.cpus:
+            self.last_queue |= {thread.tid: cpu.number for thread in cpu.queue}
             self.runs.append((cpu.number, cpu.current, cpu.since, None))
             self.irqs += [(cpu.number, event.kind, event.args[0], event, None)
                           for event in cpu.interrupts if event.kind not in TIMERS]

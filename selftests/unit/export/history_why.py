@@ -53,21 +53,19 @@ class Truth:
             if cpu in with_events:
                 self.runs[at(tid, begin)].append((*span(begin, end), cpu))
                 self.on_cpu[cpu].append((*span(begin, end), tid))
+        queue = lambda tid, end: end.cpu if end else history.last_queue.get(tid)
         for tid, begin, end, state, waking in history.offs:
-            self.offs[at(tid, begin)].append((*span(begin, end), end.cpu if end else None, state,
-                                              waking))
+            self.offs[at(tid, begin)].append((*span(begin, end), queue(tid, end), state, waking))
         # a new thread waits from the beginning
         for tid, begin, end in history.firsts:
             if end or len(with_events) == len(history.cpus):
-                self.offs[at(tid, begin)].append((*span(begin, end), end.cpu if end else None, 0,
-                                                  None))
+                self.offs[at(tid, begin)].append((*span(begin, end), queue(tid, end), 0, None))
         for tid, waking, end in history.first_waits:
             # without an end, a thread that woke itself up may run on a CPU without events
             if not end and len(with_events) < len(history.cpus):
                 continue
             # it was asleep from the beginning
-            self.offs[at(tid, None)].append((*span(None, end), end.cpu if end else None, 1,
-                                             waking))
+            self.offs[at(tid, None)].append((*span(None, end), queue(tid, end), 1, waking))
         for tid, end in history.queued:
             self.offs[at(tid, None)].append((*span(None, end), end.cpu, 0, None))
         for tid, number, begin, end in history.calls:

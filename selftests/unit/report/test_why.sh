@@ -423,7 +423,23 @@ stands_out 't100-100 was blocked [^*]* for 47 ms, 98 % of the time, 47 ms of it 
 	stands_out 'Not examined: threads that did not run, and were not woken, in the chosen time' \
 		--from 0.020 --to 0.050 hang.tbuf && ! grep -q 't10[03]' said
 result $? "report: and what lasts to the end of the chosen time"
-# figures ROWS SECTION OPTION...: the rows of that section
+history moved <<'END'
+cpus 2
+thread 101
+thread 103
+switch 1 1000000 0 0 101
+waking 1 14000000 101 103 1 0
+wakeup 1 14000100 101 103 1 0
+migrate 0 66000000 0 103 1 0
+exit 1 94000000 101 0
+totals 0 0 100000000
+totals 1 0 100000000
+END
+says '80.000        0.014000    t101-101 runs' why -t 103 hang.tbuf &&
+	says '52.000        0.014000    t101-101 runs' why -t 103 moved.tbuf &&
+	grep -q '28.000        0.066000    the CPU is idle' said
+result $? "why: who has the CPU for which a thread waits to the end, also after it was moved"
+# figures ROWS SECTION FROM TO: the rows of that section
 figures()
 {
 	rows=$1

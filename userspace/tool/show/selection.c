@@ -496,8 +496,8 @@ static void thread_text(const struct selection *selection, char *text, size_t si
 		used += (size_t)snprintf(text + used, size - used, " of a thread named '%.64s'",
 			 selection->comm);
 	if (selection->cgroup)
-		used += (size_t)snprintf(text + used, size - used, " of a thread in a cgroup '%.64s'",
-			 selection->cgroup);
+		used += (size_t)snprintf(text + used, size - used,
+			 " of a thread in a cgroup '%.64s'", selection->cgroup);
 	snprintf(text + used, size - used,
 		 " ('tracebuf query FILE \"SELECT tid, pid, comm, cgroup FROM threads\"' lists the "
 		 "threads%s)", selection->from.given || selection->to.given ?
