@@ -49,6 +49,15 @@ static bool has_all_calls(const struct tb_trace *trace)
 	return true;
 }
 
+/* The time, ns, from which on wake-ups are recorded; UINT64_MAX: they are not */
+static uint64_t wakes_from(const struct analysis *a)
+{
+	uint64_t waking = spans_recorded_from(a->trace, "sched:sched_waking", a->options.base);
+	uint64_t wakeup = spans_recorded_from(a->trace, "sched:sched_wakeup", a->options.base);
+
+	return waking < wakeup ? waking : wakeup;
+}
+
 struct analysis *analysis_new(struct tb_trace *trace,
 			      const struct analysis_options *options)
 {
@@ -81,8 +90,12 @@ struct analysis *analysis_new(struct tb_trace *trace,
 	if (a->options.whole) {
 		slices_missing(a->slices, &a->missing);
 		slices_switches_from(a->slices, a->options.switches_from);
-		slices_off(a->slices);
-		slices_before(a->slices);
+		/* without all events, it is not known when a thread was woken */
+		if (!a->options.events) {
+			slices_off(a->slices);
+			slices_before(a->slices);
+		}
+		a->wakes_from = wakes_from(a);
 	}
 	return a;
 }
@@ -476,17 +489,19 @@ static int end_part(struct analysis *a)
 	return options->whole ? take_first_runs(a, a->ticks) : 0;
 }
 
-int analysis_end(struct analysis *a, unsigned int flags)
+int analysis_end(struct analysis *a, const struct tb_cursor *cursor, unsigned int flags)
 {
 	struct tb_view none = { .cpu = TB_RING_USER };
-	int result = end_part(a);
+	int result;
 
+	a->cursor = cursor;
+	result = end_part(a);
 	if (result < 0)
 		return result;
 	none.ticks = a->ticks;
 	a->total.cut = flags & ANALYSIS_CUT;
-	if (a->cursor)
-		a->total.late = tb_cursor_late(a->cursor);
+	if (cursor)
+		a->total.late = tb_cursor_late(cursor);
 	a->ending = true;
 	find_ends(a);
 	known_advance(a, a->total.end);

@@ -99,9 +99,9 @@ int analysis_event(struct analysis *a, const struct tb_cursor *cursor,
 /* The file breaks off: nothing is known of a CPU after its last event */
 #define ANALYSIS_CUT 0x01u
 
-/** analysis_end - end the trace: what still lasts is counted until the last event.  The cursor must
- *  still be open.  Return: 0, -ENOMEM. */
-int analysis_end(struct analysis *a, unsigned int flags);
+/** analysis_end - end the trace: what still lasts is counted until the last event.  @cursor: the
+ *  one that all events are from, for names of threads; NULL: fewer names.  Return: 0, -ENOMEM. */
+int analysis_end(struct analysis *a, const struct tb_cursor *cursor, unsigned int flags);
 
 /* ---- numbers ---- */
 
@@ -239,16 +239,6 @@ struct analysis_cause {
 #define ANALYSIS_CAUSES 6
 
 /**
- * struct analysis_edge - time of a task off the CPU of which the trace has only one end; ns
- * @waited: until it would run: it was woken, or had made way for another
- * @stuck: in state D, until it was woken, if it was
- * @slept: in another state, or in an unknown one, without sleeps by the task's own wish
- */
-struct analysis_edge {
-	uint64_t waited, stuck, slept;
-};
-
-/**
  * struct analysis_task - a thread; after it has exited, another thread with its tid is another task
  * @tgid: its process, 0 if unknown
  * @comm: its last name; "<...>" if unknown
@@ -265,8 +255,10 @@ struct analysis_edge {
  * @stuck: @blocked, but only until the task was woken, if that is known
  * @waiting: the same of @sleeping, without sleeps by the task's own wish (nanosleep)
  * @stuck_in, @waiting_in: the system calls of the longest of @stuck and @waiting; -1: not known
- * @before: from the beginning of the trace, or the end of a gap, on
- * @open: until the end of the trace; @open_in: its system call, -1: not known
+ * @before_waited, @before_slept: off the CPU from the beginning of the trace, or the end of a gap,
+ *	on; ns: ready, without a wake-up; in an unknown state, but by the task's own wish
+ * @last_waited, @last_stuck, @last_slept: after its last run; ns: ready; in state D; in another
+ *	state, but by the task's own wish.  @last_in: in this system call; -1: not known
  * @instead: ANALYSIS_CAUSES of @wait and @runnable: what ran meanwhile on the CPU for which the
  *	task waited, while that is known
  * @stuck_by, @waiting_by: the same of @stuck and @waiting: who ended them, without
@@ -282,8 +274,8 @@ struct analysis_task {
 	uint64_t tasks;
 	uint64_t run_ns, share_ns, runs, preempted, migrations;
 	struct analysis_stat wait, runnable, blocked, sleeping, stuck, waiting;
-	struct analysis_edge before, open;
-	int64_t  stuck_in, waiting_in, open_in;
+	uint64_t before_waited, before_slept, last_waited, last_stuck, last_slept;
+	int64_t  stuck_in, waiting_in, last_in;
 	struct analysis_cause *instead, *stuck_by, *waiting_by;
 	uint64_t *series, bucket_ns;
 	unsigned int bucket;
@@ -312,6 +304,24 @@ static inline bool analysis_ran(const struct analysis_task *task)
 static inline uint64_t analysis_waited(const struct analysis_task *task)
 {
 	return task->wait.sum + task->runnable.sum;
+}
+
+/** analysis_all_waited, analysis_all_stuck, analysis_all_slept - how long the task waited for a
+ *  CPU, was in state D, slept in another state; with times of which the trace has only one end; ns
+ */
+static inline uint64_t analysis_all_waited(const struct analysis_task *task)
+{
+	return analysis_waited(task) + task->before_waited + task->last_waited;
+}
+
+static inline uint64_t analysis_all_stuck(const struct analysis_task *task)
+{
+	return task->stuck.sum + task->last_stuck;
+}
+
+static inline uint64_t analysis_all_slept(const struct analysis_task *task)
+{
+	return task->waiting.sum + task->before_slept + task->last_slept;
 }
 
 /** analysis_task_of - the task that has number @tid now, or NULL */

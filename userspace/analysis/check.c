@@ -414,7 +414,8 @@ static int analyse(struct check *check)
 		result = step;
 	check->counts->uncompared = tb_cursor_fault(cursor) || tb_trace_fault(check->trace);
 	if (!result)
-		result = analysis_end(check->a, check->counts->uncompared ? ANALYSIS_CUT : 0);
+		result = analysis_end(check->a, cursor,
+				      check->counts->uncompared ? ANALYSIS_CUT : 0);
 	check->counts->uncompared |= analysis_total(check->a)->back;
 	tb_cursor_close(cursor);
 	return result < 0 ? result : 0;

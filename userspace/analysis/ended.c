@@ -38,14 +38,15 @@ static int by_waited(const void *one, const void *other)
 {
 	const struct task *a = *(struct task *const *)one, *b = *(struct task *const *)other;
 
-	return compare(a, b, analysis_waited(&a->it), analysis_waited(&b->it));
+	return compare(a, b, analysis_all_waited(&a->it),
+		       analysis_all_waited(&b->it));
 }
 
 static int by_stuck(const void *one, const void *other)
 {
 	const struct task *a = *(struct task *const *)one, *b = *(struct task *const *)other;
 
-	return compare(a, b, a->it.stuck.sum, b->it.stuck.sum);
+	return compare(a, b, analysis_all_stuck(&a->it), analysis_all_stuck(&b->it));
 }
 
 /* @it: NULL, or the first member of a struct task */

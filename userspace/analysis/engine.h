@@ -167,6 +167,7 @@ struct analysis {
 	struct cpu_state **cpus;
 	unsigned int nr_cpus;
 
+	uint64_t wakes_from;		/* ns; for a file: wake-ups are recorded since then */
 	struct slice woken;		/* the last SLICE_WAKEUP */
 	struct analysis_histogram latency;
 	struct analysis_stat latency_stat;

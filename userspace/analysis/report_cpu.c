@@ -198,9 +198,9 @@ static void task_row(struct report_builder *m, const struct analysis_task *task,
 	number(m, task->blocked.sum);
 	number(m, task->sleeping.sum);
 	number(m, task->stuck.sum);
-	number(m, task->before.waited + task->open.waited);
-	number(m, task->before.stuck + task->open.stuck);
-	number(m, task->before.slept + task->open.slept);
+	number(m, task->before_waited + task->last_waited);
+	number(m, task->last_stuck);
+	number(m, task->before_slept + task->last_slept);
 }
 
 static void section_tasks(struct report_builder *m)

@@ -27,7 +27,7 @@
 #define SPIKE_TIMES 50
 #define REQUEST_NS (50 * MS)	/* of a disk: 99th percentile */
 #define MOST 3			/* findings of each kind */
-#define SENTENCE 512
+#define SENTENCE 768
 
 struct finding {
 	uint64_t ns;			/* the time that it took; UINT64_MAX: comes first */
@@ -232,16 +232,6 @@ static void find_tasks(struct findings *findings,
 	}
 }
 
-static uint64_t waited(const struct analysis_task *task)
-{
-	return analysis_waited(task) + task->before.waited + task->open.waited;
-}
-
-static uint64_t stuck(const struct analysis_task *task)
-{
-	return task->stuck.sum + task->before.stuck + task->open.stuck;
-}
-
 /* "worker-7", "threads named cc1", "softirq NET_RX", "interrupts"; a thread has its last name */
 static const char *cause_name(const struct findings *findings, const struct analysis_cause *cause,
 			      char text[64])
@@ -314,7 +304,7 @@ static const char *waker_sentence(const struct findings *findings,
 	return text;
 }
 
-/* " in 3 waits of 20 ms at most (in fsync)", or "" */
+/* ", 3 times, 20 ms at most (in fsync)", or "" */
 static const char *times_text(const struct findings *findings, const struct analysis_stat *stat,
 			      int64_t call, char text[160])
 {
@@ -328,27 +318,36 @@ static const char *times_text(const struct findings *findings, const struct anal
 	return text;
 }
 
-/* ", 30 ms of it in a wait that did not end (in fsync)", or "" */
-static const char *edges_text(const struct findings *findings, uint64_t before, uint64_t open,
-			      int64_t call, char text[192])
+/* ", 30 ms of it after its last run (in fsync)", or "" if that is little of @all */
+static const char *last_text(const struct findings *findings, uint64_t last, uint64_t all,
+			     int64_t call, char text[128])
 {
 	char ns[32], name[64];
 
 	text[0] = 0;
-	if (before)
-		snprintf(text, 192, ", %s of it in waits of which the beginning is not known",
-			 time_text(before, ns));
-	if (open)
-		snprintf(text + strlen(text), 192 - strlen(text),
-			 ", %s of it in a wait that did not end%s", time_text(open, ns),
+	if (last > all / 100)
+		snprintf(text, 128, ", %s of it after its last run%s", time_text(last, ns),
 			 in_call(findings, call, name));
+	return text;
+}
+
+/* The same of the time before a first run */
+static const char *before_text(uint64_t before, uint64_t all, const char *what, char text[128])
+{
+	char ns[32];
+
+	text[0] = 0;
+	if (before > all / 100)
+		snprintf(text, 128, ", %s of it %s", time_text(before, ns), what);
 	return text;
 }
 
 static void say_waited(const struct findings *findings, const struct analysis_task *task,
 		       uint64_t span, struct finding *finding)
 {
-	char all[32], sum[32], most[32], woken[128] = "", way[128] = "", cause[160], edges[192];
+	char all[32], sum[32], most[32], woken[128] = "", way[128] = "", cause[160];
+	char before[128], last[128];
+	uint64_t ns = analysis_all_waited(task);
 
 	if (task->wait.count)
 		TEXT(woken, ", %s after %" PRIu64 " wake-up%s (%s at most)",
@@ -360,44 +359,43 @@ static void say_waited(const struct findings *findings, const struct analysis_ta
 		     time_text(task->runnable.sum, sum), task->runnable.count,
 		     task->runnable.count == 1 ? "" : "s",
 		     time_text(task->runnable.max, most));
-	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time%s%s%s.%s",
-	     task->comm, task->tid, time_text(waited(task), all),
-	     (double)ppm(waited(task), span) / 1e4, woken, way,
-	     edges_text(findings, task->before.waited, task->open.waited, -1, edges),
+	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time%s%s%s%s.%s",
+	     task->comm, task->tid, time_text(ns, all), (double)ppm(ns, span) / 1e4, woken, way,
+	     before_text(task->before_waited, ns, "in waits of which the beginning is not known",
+			 before),
+	     last_text(findings, task->last_waited, ns, -1, last),
 	     instead_sentence(findings, task, cause));
 }
 
 static void say_blocked(const struct findings *findings, const struct analysis_task *task,
 			uint64_t span, struct finding *finding)
 {
-	char all[32], times[160], edges[192], waker[160];
+	char all[32], times[160], last[128], waker[160];
+	uint64_t ns = analysis_all_stuck(task);
 
 	TEXT(finding->text, "%s-%u was blocked (state D: mostly disks and locks of the kernel) "
 	     "for %s, %.0f %% of the time%s%s.%s",
-	     task->comm, task->tid, time_text(stuck(task), all),
-	     (double)ppm(stuck(task), span) / 1e4,
+	     task->comm, task->tid, time_text(ns, all), (double)ppm(ns, span) / 1e4,
 	     times_text(findings, &task->stuck, task->stuck_in, times),
-	     edges_text(findings, task->before.stuck, task->open.stuck, task->open_in, edges),
-	     waker_sentence(findings, task->stuck_by, stuck(task), waker));
-}
-
-static uint64_t slept(const struct analysis_task *task)
-{
-	return task->waiting.sum + task->before.slept + task->open.slept;
+	     last_text(findings, task->last_stuck, ns, task->last_in, last),
+	     waker_sentence(findings, task->stuck_by, ns, waker));
 }
 
 static void say_slept(const struct findings *findings, const struct analysis_task *task,
 		      uint64_t span, struct finding *finding)
 {
-	char all[32], times[160], edges[192], waker[160];
+	char all[32], times[160], before[128], last[128], waker[160];
+	uint64_t ns = analysis_all_slept(task);
 
-	TEXT(finding->text, "%s-%u slept (state S: mostly for data, or a lock of another thread) "
-	     "for %s, %.0f %% of the time%s%s.%s",
-	     task->comm, task->tid, time_text(slept(task), all),
-	     (double)ppm(slept(task), span) / 1e4,
+	TEXT(finding->text, "%s-%u %s for %s, %.0f %% of the time%s%s%s.%s", task->comm, task->tid,
+	     ns > task->before_slept ?
+	     "slept (state S: mostly for data, or a lock of another thread)" : "was off the CPU",
+	     time_text(ns, all), (double)ppm(ns, span) / 1e4,
 	     times_text(findings, &task->waiting, task->waiting_in, times),
-	     edges_text(findings, task->before.slept, task->open.slept, task->open_in, edges),
-	     waker_sentence(findings, task->waiting_by, slept(task), waker));
+	     before_text(task->before_slept, ns, "before its first run, in an unknown state",
+			 before),
+	     last_text(findings, task->last_slept, ns, task->last_in, last),
+	     waker_sentence(findings, task->waiting_by, ns, waker));
 }
 
 /* ---- spikes ---- */
@@ -589,12 +587,12 @@ void section_findings(struct report_builder *m, const struct report_shell *shell
 	}
 	find_missing(&findings);
 	find_spikes(&findings);
-	find_tasks(&findings, waited, WAIT_PPM, say_waited);
-	find_tasks(&findings, stuck, BLOCKED_PPM, say_blocked);
+	find_tasks(&findings, analysis_all_waited, WAIT_PPM, say_waited);
+	find_tasks(&findings, analysis_all_stuck, BLOCKED_PPM, say_blocked);
 	find_requests(&findings);
 	/* figures of a CPU are of all threads; sleep matters only of threads that were asked for */
 	if (analysis_of_threads(m->a)) {
-		find_tasks(&findings, slept, BLOCKED_PPM, say_slept);
+		find_tasks(&findings, analysis_all_slept, BLOCKED_PPM, say_slept);
 	} else {
 		find_cpus(&findings);
 		find_handlers(&findings);

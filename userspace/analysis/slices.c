@@ -33,11 +33,6 @@ struct slices *slices_open(const struct tb_trace *trace, enum tb_timebase base,
 	return slices;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 void slices_off(struct slices *slices)
 {
 	slices->off = true;
@@ -146,153 +141,6 @@ struct thread *slices_thread(struct slices *slices, uint32_t tid)
 	return thread;
 }
 
-/* True if @thread may have run since it was woken: the switch may not be recorded */
-static bool may_have_run(const struct slices *slices, const struct thread *thread, uint64_t ns)
-{
-	return thread->woken_at < slices->switches_since ||
-	       lost_since(slices, thread->woken_losses, thread->woken_at, ns);
-}
-
-static void note_waker(struct slice *slice, const struct thread *thread)
-{
-	slice->number = thread->waker;
-	slice->context = thread->waker_context;
-	slice->waker_cpu = thread->waker_cpu;
-	memcpy(slice->waker_comm, thread->waker_comm, sizeof(slice->waker_comm));
-}
-
-/* End a sleep: the thread runs again, or the trace ends */
-static void end_off(struct slices *slices, struct thread *thread, uint32_t tid,
-		    const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
-{
-	struct slice off;
-
-	slice_begin(&off, SLICE_OFF, view, thread->out_at);
-	off.tid = tid;
-	off.result = thread->state;
-	off.has_result = thread->has_state;
-	if (thread->woken && thread->woken_at <= ns && doubt != SLICE_LOSSY &&
-	    !may_have_run(slices, thread, ns)) {
-		note_waker(&off, thread);
-		off.has_waited = true;
-		/* it may have been woken before it had left the CPU */
-		off.waited = duration(thread->woken_at > thread->out_at ?
-				      thread->woken_at : thread->out_at, ns);
-	}
-	thread->out = false;
-	slice_end(slices, &off, ns, doubt);
-}
-
-/* Until when, @ns or before, a thread is off the CPU that was so at @since, with @losses then */
-static uint64_t certain_until(const struct slices *slices, uint64_t since, uint64_t losses,
-			      uint64_t ns)
-{
-	const struct spans *missing = slices->missing;
-	uint64_t certain = ns;
-	unsigned int i;
-	size_t at;
-
-	if (missing) {
-		at = spans_from(missing, since);
-		if (at < missing->count && missing->list[at].first < certain)
-			certain = missing->list[at].first;
-		for (i = 0; i < missing->nr_cpus; i++)
-			if (missing->cpus[i].any && missing->cpus[i].end < certain)
-				certain = missing->cpus[i].end;
-	} else if (lost_since(slices, losses, since, ns)) {
-		certain = since;
-	}
-	return certain > since ? certain : since;
-}
-
-void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
-{
-	const struct tb_view none = { .cpu = TB_RING_USER };
-
-	end_off(slices, thread, tid, &none,
-		certain_until(slices, thread->out_at, thread->out_losses, ns), SLICE_UNENDED);
-}
-
-/* The time since when the trace has the switches of all CPUs, at @ns; UINT64_MAX: it has not */
-static uint64_t complete_since(const struct slices *slices, uint64_t ns)
-{
-	const struct spans *missing = slices->missing;
-	size_t at = spans_from(missing, ns);
-	uint64_t since = later(slices->begin, later(slices->switches_since,
-						    slices->unruled_from[FORM_SWITCH]));
-
-	if (!missing->all_cpus || ns > slices->end ||
-	    (at < missing->count && missing->list[at].first <= ns))
-		return UINT64_MAX;
-	if (at)
-		since = later(since, missing->list[at - 1].last);
-	return since <= ns ? since : UINT64_MAX;
-}
-
-static bool runs_now(const struct slices *slices, uint32_t tid)
-{
-	unsigned int i;
-
-	for (i = 0; i < slices->nr_cpus; i++)
-		if (slices->cpus[i] && slices->cpus[i]->running && slices->cpus[i]->run.tid == tid)
-			return true;
-	return false;
-}
-
-/*
- * A thread is woken that was not seen leaving a CPU since the trace has all events: it has been
- * asleep since then.  A new thread is not: its first event is a wakeup without a waking.
- */
-static void note_asleep(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns)
-{
-	uint64_t since;
-
-	/* without gaps it is known already */
-	if (!slices->before || (thread->out && !slices->missing->count) ||
-	    !slices_sees(slices, tid))
-		return;
-	since = complete_since(slices, ns);
-	if (thread->asleep_since != since)
-		thread->asleep_since = (thread->out && thread->out_at >= since) ||
-				       runs_now(slices, tid) ? UINT64_MAX : since;
-}
-
-/*
- * A thread comes to a CPU that was not seen leaving one, and was not woken, since the trace has all
- * events: it has waited since then.
- */
-static void end_waiting(struct slices *slices, uint32_t tid, const struct tb_view *view,
-			uint64_t ns)
-{
-	uint64_t since = later(complete_since(slices, ns), slices->wakeups_from);
-	struct slice off;
-
-	since = later(since, later(slices->unruled_from[FORM_WAKING],
-				   slices->unruled_from[FORM_NEW]));
-	if (since >= ns)
-		return;
-	slice_begin(&off, SLICE_OFF, view, since);
-	off.tid = tid;
-	off.has_result = off.before = true;
-	slice_end(slices, &off, ns, SLICE_WHOLE);
-}
-
-/* End the time off the CPU of a thread that was asleep, or woken, when the trace began */
-static void end_before(struct slices *slices, const struct thread *thread, uint32_t tid,
-		       const struct tb_view *view, uint64_t ns, enum slice_doubt doubt)
-{
-	bool asleep = thread->asleep_since < thread->woken_at;
-	struct slice off;
-
-	slice_begin(&off, SLICE_OFF, view, asleep ? thread->asleep_since : thread->woken_at);
-	off.tid = tid;
-	off.has_result = !asleep;
-	off.has_waited = off.before = true;
-	off.waited = duration(thread->woken_at, ns);
-	note_waker(&off, thread);
-	slice_end(slices, &off, ns, doubt);
-}
-
 static int take_wake(struct slices *slices, const struct plan *plan,
 		     const struct tb_view *view, uint64_t ns)
 {
@@ -307,7 +155,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	if (!thread)
 		return -ENOMEM;
 	slices->wakeups |= plan->role == ROLE_WAKEUP;
-	if (thread->woken && !may_have_run(slices, thread, ns)) {
+	if (thread->woken && !slices_may_have_run(slices, thread, ns)) {
 		/* the first event counts: waking comes before wakeup */
 		if (plan->role == ROLE_WAKEUP && !thread->awake) {
 			thread->awake = true;
@@ -319,9 +167,9 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 	}
 	/* this wake-up is for a later sleep, whose beginning is not in the trace */
 	if (thread->woken && thread->out && thread->woken_at >= thread->out_at)
-		slices_end_off(slices, thread, (uint32_t)tid, ns);
+		slices_stop_off(slices, thread, (uint32_t)tid, ns);
 	if (plan->role == ROLE_WAKING && !thread->unseen)
-		note_asleep(slices, thread, (uint32_t)tid, ns);
+		slices_note_asleep(slices, thread, (uint32_t)tid, ns);
 	else
 		thread->asleep_since = UINT64_MAX;
 	thread->woken = true;
@@ -416,12 +264,12 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	if (thread && thread->out) {
 		off_known = !thread->unseen &&
 			    !lost_since(slices, thread->out_losses, thread->out_at, ns);
-		end_off(slices, thread, (uint32_t)tid, view, ns,
+		slices_end_off(slices, thread, (uint32_t)tid, view, ns,
 			off_known ? SLICE_WHOLE : SLICE_LOSSY);
 	}
 	if (slices->before && tid && slices_sees(slices, (uint32_t)tid) && !off_known &&
 	    !(thread && (thread->woken || thread->unseen)))
-		end_waiting(slices, (uint32_t)tid, view, ns);
+		slices_end_waiting(slices, (uint32_t)tid, view, ns);
 	if (!thread)
 		return;
 	cpu->run.unseen = thread->unseen;
@@ -430,7 +278,7 @@ static void take_in(struct slices *slices, const struct plan *plan,
 		return;
 	thread->woken = false;
 	/* a thread that is not recorded may have run since it was woken */
-	cpu->run.wait_lost = may_have_run(slices, thread, ns) ||
+	cpu->run.wait_lost = slices_may_have_run(slices, thread, ns) ||
 			     !slices_sees(slices, (uint32_t)tid);
 	if (cpu->run.wait_lost) {
 		thread->asleep_since = UINT64_MAX;
@@ -440,10 +288,10 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	cpu->run.waited = duration(thread->woken_at, ns);
 	slice_begin(&wakeup, SLICE_WAKEUP, view, thread->woken_at);
 	wakeup.tid = (uint32_t)tid;
-	note_waker(&wakeup, thread);
+	slices_note_waker(&wakeup, thread);
 	slice_end(slices, &wakeup, ns, SLICE_WHOLE);
 	if (slices->before && !off_known)
-		end_before(slices, thread, (uint32_t)tid, view, ns, SLICE_WHOLE);
+		slices_end_before(slices, thread, (uint32_t)tid, view, ns, SLICE_WHOLE);
 }
 
 static int take_call(struct slices *slices, const struct plan *plan,
@@ -675,37 +523,12 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	}
 }
 
-/* True if it is known what all CPUs of the machine run at the end */
-static bool all_run(const struct slices *slices)
-{
-	const struct tb_init *init = tb_trace_init(slices->trace);
-	unsigned int i;
-
-	for (i = 0; init && i < init->nr_cpus; i++)
-		if (i >= slices->nr_cpus || !slices->cpus[i] || !slices->cpus[i]->running)
-			return false;
-	return init && slices->missing;
-}
-
-/* A thread that was woken may have been on a CPU, about to sleep: then it went on running there */
-static bool runs_at_end(const struct slices *slices, uint32_t tid)
-{
-	unsigned int i;
-
-	for (i = 0; i < slices->nr_cpus; i++)
-		if (slices->cpus[i] && slices->cpus[i]->run.tid == tid)
-			return true;
-	return false;
-}
-
 void slices_finish(struct slices *slices)
 {
-	const struct tb_view none = { .cpu = TB_RING_USER };
 	const struct map *threads = &slices->threads;
-	bool waits_known = slices->before && all_run(slices);
+	bool runs_known = slices_all_run(slices);
 	struct thread *thread;
 	unsigned int i;
-	uint32_t tid;
 	size_t k;
 
 	/* the chosen part of a trace may end in a gap, before the block with its record */
@@ -714,19 +537,11 @@ void slices_finish(struct slices *slices)
 			drop_open(slices, slices->cpus[i], known_until(slices, i, slices->last));
 	for (k = 0; k < threads->count; k++) {
 		thread = threads->entries[k].value;
-		if (thread && thread->in_call &&
-		    !lost_since(slices, thread->call_losses, thread->call.begin,
-				slices->last))
+		if (!thread)
+			continue;
+		if (thread->in_call &&
+		    !lost_since(slices, thread->call_losses, thread->call.begin, slices->last))
 			slice_end(slices, &thread->call, slices->last, SLICE_UNENDED);
-		tid = (uint32_t)threads->entries[k].key;
-		if (thread && thread->out)
-			slices_end_off(slices, thread, tid, slices->last);
-		else if (waits_known && thread && thread->woken && slices_sees(slices, tid) &&
-			 !runs_at_end(slices, tid) &&
-			 !may_have_run(slices, thread, thread->woken_at))
-			end_before(slices, thread, tid, &none,
-				   certain_until(slices, thread->woken_at, thread->woken_losses,
-						 slices->last),
-				   SLICE_UNENDED);
+		slices_finish_off(slices, thread, (uint32_t)threads->entries[k].key, runs_known);
 	}
 }

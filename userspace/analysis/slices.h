@@ -102,11 +102,12 @@ void slices_close(struct slices *slices);
 void slices_off(struct slices *slices);
 
 /*
- * Also make slices that began before the trace, or before the end of a gap.  Later events show them:
- * a thread that is woken, and has left no CPU since then, has slept (SLICE_OFF without a state); the
- * next call that it leaves is the one in which it slept (SLICE_SYSCALL); a thread that comes to a
- * CPU without a wake-up has waited for it (SLICE_OFF in state 0).  Of a thread that may have run
- * unseen, only the wait after its wake-up is made.  The caller called slices_missing() before.
+ * Also make slices that began before the trace, or before the end of a gap.  Later events show
+ * them: a thread that is woken, and has left no CPU since then, has slept (SLICE_OFF without a
+ * state); the next call that it leaves is the one in which it slept (SLICE_SYSCALL); a thread that
+ * comes to a CPU without a wake-up has waited for it (SLICE_OFF in state 0).  Of a thread that may
+ * have run unseen, only the wait after its wake-up is made.  The caller called slices_missing()
+ * before.
  */
 void slices_before(struct slices *slices);
 

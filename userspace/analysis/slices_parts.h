@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the parts of slices share: slices.c has threads and events, slices_irq.c interrupts,
- * slices_selected.c the changes of selected events, slices_chosen.c the chosen threads.
+ * What the parts of slices share: slices.c has threads and events, slices_off.c times off the CPU,
+ * slices_irq.c interrupts, slices_selected.c the changes of selected events, slices_chosen.c the
+ * chosen threads.
  */
 #ifndef TRACEBUF_SLICES_PARTS_H
 #define TRACEBUF_SLICES_PARTS_H
@@ -123,6 +124,11 @@ static inline void slice_end(struct slices *slices, struct slice *slice, uint64_
 	slices->each(slices->context, slice);
 }
 
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* End a slice whose end is missing: its duration is unknown */
 static inline void end_unknown(struct slices *slices, struct slice *slice)
 {
@@ -162,8 +168,34 @@ struct thread *slices_thread(struct slices *slices, uint32_t tid);
 /* It is not known what @cpu runs after @ns: end the run */
 void slices_end_run(struct slices *slices, struct cpu *cpu, uint64_t ns);
 
-/* End a sleep without an end in the trace: at @ns, or where that event may be missing */
-void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns);
+/* ---- slices_off.c ---- */
+
+/* True if @thread may have run since it was woken: the switch may not be recorded */
+bool slices_may_have_run(const struct slices *slices, const struct thread *thread, uint64_t ns);
+void slices_note_waker(struct slice *slice, const struct thread *thread);
+/* End a time off the CPU: the thread runs again, or the trace ends */
+void slices_end_off(struct slices *slices, struct thread *thread, uint32_t tid,
+		    const struct tb_view *view, uint64_t ns, enum slice_doubt doubt);
+/* End one without an end in the trace: at @ns, or where that event may be missing */
+void slices_stop_off(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns);
+/*
+ * A thread is woken that was not seen leaving a CPU since the trace has all events: it has been
+ * asleep since then.  A new thread is not: its first event is a wakeup without a waking.
+ */
+void slices_note_asleep(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns);
+/*
+ * A thread comes to a CPU that was not seen leaving one, and was not woken, since the trace has all
+ * events: it has waited since then.
+ */
+void slices_end_waiting(struct slices *slices, uint32_t tid, const struct tb_view *view,
+			uint64_t ns);
+/* End the time off the CPU of a thread that was asleep, or woken, when the trace began */
+void slices_end_before(struct slices *slices, const struct thread *thread, uint32_t tid,
+		       const struct tb_view *view, uint64_t ns, enum slice_doubt doubt);
+/* True if it is known what all CPUs of the machine run at the end */
+bool slices_all_run(const struct slices *slices);
+/* End the time off the CPU of a thread at the end of the trace; @all_run: slices_all_run() */
+void slices_finish_off(struct slices *slices, struct thread *thread, uint32_t tid, bool all_run);
 
 /* ---- slices_chosen.c ---- */
 

@@ -58,7 +58,7 @@ static void stop_running(struct slices *slices, uint64_t ns)
 	for (k = 0; k < threads->count; k++) {
 		thread = threads->entries[k].value;
 		if (thread && thread->out)
-			slices_end_off(slices, thread, (uint32_t)threads->entries[k].key, ns);
+			slices_stop_off(slices, thread, (uint32_t)threads->entries[k].key, ns);
 	}
 }
 

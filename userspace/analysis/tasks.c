@@ -32,7 +32,7 @@ static struct task *make_task(struct analysis *a, uint32_t tid)
 	task->it.tasks = 1;
 	task->it.index = a->nr_tasks++;
 	task->last_cpu = task->queued_on = NO_CPU;
-	task->it.stuck_in = task->it.waiting_in = task->it.open_in = -1;
+	task->it.stuck_in = task->it.waiting_in = task->it.last_in = -1;
 	set_name(task, UNKNOWN_NAME);
 	known = a->cursor ? tb_cursor_task(a->cursor, tid) : NULL;
 	if (known) {
@@ -212,34 +212,43 @@ static void add_off(struct task *task, const struct slice *slice, uint64_t ns)
 	if (!ns || (!blocked && sleeps_by_wish(call)))
 		return;
 	if (slice->before) {
-		task->it.before.slept += ns;
+		task->it.before_slept += ns;
 		task->before_at = slice->begin;
 		task->before_ns = ns;
 	} else {
-		*(blocked ? &task->it.open.stuck : &task->it.open.slept) += ns;
-		task->it.open_in = call;
+		*(blocked ? &task->it.last_stuck : &task->it.last_slept) += ns;
+		task->it.last_in = call;
 	}
+}
+
+/* True if the thread has surely not run after its last run: on no CPU, and without a wake-up */
+static bool is_last(const struct analysis *a, const struct slice *slice, bool runnable)
+{
+	return a->missing.all_cpus && (runnable || slice->begin >= a->wakes_from);
 }
 
 void tasks_off(struct analysis *a, const struct slice *slice)
 {
-	bool open = slice->doubt == SLICE_UNENDED;
+	bool last = slice->doubt == SLICE_UNENDED;
 	bool runnable = slice->has_result && !(slice->result & STATE_RUNNABLE_MASK);
 	uint64_t begin = slice->begin > a->options.from ? slice->begin : a->options.from;
 	uint64_t woken = runnable ? begin : slice->end - (slice->has_waited ? slice->waited : 0);
 	struct task *task;
 
-	/* before the end, one without an end is of a thread that has run unseen */
-	if (!(open ? a->ending : slice->before) || slice->end <= begin ||
-	    !analysis_wants(a, slice->cpu, slice->tid))
+	/* before the end of the trace, one without an end is of a thread that has run unseen */
+	if (!(last ? a->ending && is_last(a, slice, runnable) : slice->before) ||
+	    slice->end <= begin)
 		return;
 	task = task_of(a, slice->tid);
-	if (!task)
+	if (!task || !analysis_wants(a, last ? task->last_cpu : slice->cpu, slice->tid))
 		return;
 	if (woken < begin)
 		woken = begin;
 	add_off(task, slice, woken - begin);
-	*(open ? &task->it.open.waited : &task->it.before.waited) += slice->end - woken;
+	if (last)
+		task->it.last_waited += slice->end - woken;
+	else if (!slice->has_waited)	/* otherwise waits_woken() has it */
+		task->it.before_waited += slice->end - woken;
 }
 
 void tasks_call_before(struct analysis *a, const struct slice *slice)
@@ -249,7 +258,7 @@ void tasks_call_before(struct analysis *a, const struct slice *slice)
 	if (!task || !task->before_ns || task->before_at != slice->begin ||
 	    !sleeps_by_wish(slice->number))
 		return;
-	task->it.before.slept -= task->before_ns;
+	task->it.before_slept -= task->before_ns;
 	task->before_ns = 0;
 }
 

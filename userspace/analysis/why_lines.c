@@ -289,6 +289,11 @@ static int take_run(struct reader *reader, const struct slice *slice)
 		return -ENOMEM;
 	if (!line)
 		return 0;
+	/* if it has made way, it is in the queue of this CPU */
+	if (slice->doubt != SLICE_UNENDED) {
+		line->queue = slice->cpu;
+		line->queue_at = slice->end;
+	}
 	if (slice->has_result && slice->result & STATE_DEAD && !line->after) {
 		if (note_names(reader, line, slice->end))
 			return -ENOMEM;
@@ -325,7 +330,7 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		.before = slice->before, .open = slice->cpu == TB_RING_USER,
 	};
 	/* it stays in its queue, if the trace has all moves */
-	if (off->open && begin >= reader->moves_from)
+	if (off->open && begin >= reader->moves_from && line->queue_at <= slice->end)
 		off->cpu = line->queue;
 	if (slice->has_waited) {
 		off->wake = slice->end - slice->waited;
@@ -471,8 +476,10 @@ static int take_move(struct why_line *line, const struct plan *plan, const struc
 	bool has_cpu;
 	int64_t cpu;
 
-	if (!line->waking)
+	if (!line->waking) {
 		line->queue = queue_of(plan, MIGRATE_CPU, view);
+		line->queue_at = ns;
+	}
 	cpu = plan_number(view, plan->fields[MIGRATE_FROM], &has_cpu);
 	if (!has_cpu || cpu < 0 || cpu >= CPUS_MAX || line->waking)
 		return 0;
@@ -503,6 +510,7 @@ static int take_queue(struct reader *reader, struct slices *slices, const struct
 		return take_move(line, plan, view, reader->now);
 	line->waking = plan->role == ROLE_WAKING;
 	line->queue = line->waking ? NO_QUEUE : queue_of(plan, WAKE_CPU, view);
+	line->queue_at = reader->now;
 	return 0;
 }
 
@@ -522,7 +530,6 @@ static int take_running(struct reader *reader, const struct slice *run)
 	if (!line)
 		return -ENOMEM;
 	line->waking = false;
-	line->queue = run->cpu;
 	cpu->running = run->tid;
 	return 0;
 }

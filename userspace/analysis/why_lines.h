@@ -87,7 +87,8 @@ struct why_list {
  * @names: struct why_name.  A name that the thread has inherited, and changed, is not in it: exec
  *	changes the name of a child
  * @queues: struct why_run: at @end the thread was moved from the queue of CPU @other; @begin is 0
- * @queue: the CPU in whose queue it is, or on which it ran last; NO_QUEUE: not known
+ * @queue: the CPU in whose queue it is, or on which it ran last, since @queue_at; NO_QUEUE: not
+ *	known
  * @waking: the thread is being woken, and in no queue yet
  * @inherited: the only name is such a name
  * @quota: a cgroup with the CPU quota of its cgroup, if that was used up at some time; 0: none
@@ -95,7 +96,7 @@ struct why_list {
 struct why_line {
 	uint32_t thread, tid, tgid, cgroup;
 	struct why_line *before, *after;
-	uint64_t born, ended;
+	uint64_t born, ended, queue_at;
 	uint32_t quota, queue;
 	bool inherited, waking;
 	char comm[TB_COMM_LEN + 4];

@@ -7,7 +7,7 @@ import subprocess
 
 # variables that builds and tests read
 ENVIRONMENT = re.compile(r"(TRACEBUF|BENCH|EXPORT|FILTER|FUZZ|RING|RULE|SEQUENCE)_|"
-                         r"(AR|CC|CFLAGS|CXX|CXXFLAGS|LDFLAGS|[AT]SAN_OPTIONS|HISTORIES|"
+                         r"(AR|CC|CFLAGS|CXX|CXXFLAGS|LDFLAGS|([ALT]|UB)SAN_OPTIONS|HISTORIES|"
                          r"TRACE_PROCESSOR)$")
 
 

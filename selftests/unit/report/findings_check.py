@@ -49,6 +49,12 @@ if not summary or not summary["events"]:
     sys.exit()
 span = summary["end"] - summary["begin"]
 tasks = rows("tasks")
+for t in tasks:
+    # times on and off CPUs do not overlap, unless the thread is on several CPUs, in a made-up trace
+    whole = sum(t[name] for name in ("cpu", "wait_total", "runnable", "stuck"))
+    cut = sum(t[name] for name in ("cut_wait", "cut_stuck", "cut_slept"))
+    assert whole > span or whole + cut <= span, \
+        "task %d has %d + %d ns of %d" % (t["tid"], whole, cut, span)
 expected = []
 if summary["lost"]:
     expected.append((None, None, None))

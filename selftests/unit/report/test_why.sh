@@ -223,7 +223,7 @@ waking 0 1000001000 100 200 0 0
 wakeup 0 1000001100 100 200 0 0
 switch 0 1500000000 100 1 0
 END
-fails 'nothing is known of such a thread' why -t 200 part.tbuf
+fails 'nothing is known of thread 200' why -t 200 part.tbuf
 result $? "why: no wait where another CPU may run the thread"
 "$TRACEBUF" why --from 3 slept.tbuf >said && [ "$(sed -n 3p said)" = \
 	'     100.000         0.000         0.000  t104-104' ]
@@ -243,7 +243,7 @@ waking 0 1000000000 100 101 0 0
 END
 fails 'in that time; the switches of all threads go from 1.000000 to 3.100000 s' \
 	why -t 100 --from 9 slept.tbuf &&
-	fails 'nothing is known of such a thread; ' why -t 77 slept.tbuf &&
+	fails 'nothing is known of thread 77; ' why -t 77 slept.tbuf &&
 	fails 'no sched_switch occurred' why woken.tbuf &&
 	fails "'tracebuf record' without -e" why -t 5 woken.tbuf
 result $? "why: what there is instead"
@@ -411,18 +411,45 @@ stands_out()
 	"$TRACEBUF" report --section findings "$@" | tr -s '\n ' ' ' >said && grep -q "$pattern" said
 }
 
-stands_out 't100-100 was blocked [^*]* for 91 ms, 98 % of the time, 91 ms of it in a wait that did not end (in fsync)\.' \
+stands_out 't100-100 was blocked [^*]* for 91 ms, 98 % of the time, 91 ms of it after its last run (in fsync)\.' \
 	hang.tbuf &&
-	grep -q 't103-103 could run [^*]* for 80 ms, 86 % of the time, 80 ms of it in a wait that did not end\.' said &&
+	grep -q 't103-103 could run [^*]* for 80 ms, 86 % of the time, 80 ms of it after its last run\.' said &&
 	stands_out 't103-103 could run' -t 103 hang.tbuf &&
-	stands_out 't102-102 slept [^*]*, 61 ms of it in waits of which the beginning is not known' \
+	stands_out 't102-102 slept [^*]*, 61 ms of it before its first run, in an unknown state' \
 		-t 102 hang.tbuf
 result $? "report: what lasts to the end of the recording, or from its beginning on"
-stands_out 't100-100 was blocked [^*]* for 47 ms, 98 % of the time, 47 ms of it in a wait that did not end' \
+stands_out 't100-100 was blocked [^*]* for 47 ms, 98 % of the time, 47 ms of it after its last run' \
 	--from 0.002 --to 0.050 hang.tbuf &&
 	stands_out 'Not examined: threads that did not run, and were not woken, in the chosen time' \
 		--from 0.020 --to 0.050 hang.tbuf && ! grep -q 't10[03]' said
 result $? "report: and what lasts to the end of the chosen time"
+# 100 is woken once, and waits 1 s; 103 may run on a CPU of which the file has nothing
+history once <<'END'
+cpus 1
+thread 100
+thread 101
+switch 0 1000000000 0 0 101
+waking 0 1500000000 101 100 0 0
+wakeup 0 1500000000 101 100 0 0
+switch 0 2500000000 101 0 100
+switch 0 3000000000 100 1 101
+switch 0 4000000000 101 1 0
+totals 0 0 4000000000
+END
+history unrecorded <<'END'
+thread 103
+switch 0 1000000000 0 0 103
+switch 0 1100000000 103 2 0
+switch 0 1200000000 0 0 104
+switch 0 4000000000 104 1 0
+totals 0 0 4000000000
+END
+stands_out 't100-100 could run and had no CPU for 1.00 s, 33 % of the time, 1.00 s after 1 wake-up' \
+	once.tbuf && python3 "$here/findings_check.py" once.tbuf >said 2>&1 &&
+	stands_out 'Nothing in what was examined' unrecorded.tbuf &&
+	stands_out 't101-101 could run' -e '!sched_wak*' once.tbuf && ! grep -q t100-100.could said &&
+	stands_out 't100-100 was blocked' -C 0 hang.tbuf
+result $? "report: no wait counts twice, nor where another CPU may have run the thread"
 history moved <<'END'
 cpus 2
 thread 101
@@ -449,7 +476,8 @@ figures()
 	return 1
 }
 
-figures '[0,2000000,38000000,0,2,0,0],[1,40000000,0,0,0,0,0]' cpu 0.045 0.085 &&
+figures '[0,2000000,50000,38000000,0,2,null,null],[1,40000000,1000000,0,0,0,null,null]' \
+	cpu 0.045 0.085 &&
 	figures '[20000000,50000000,30000000,30000000,0,2,1,0,0]' summary 0.020 0.050 &&
 	"$TRACEBUF" diff --from 0.020 --to 0.090 hang.tbuf hang.tbuf >said && ! grep -q New said
 result $? "report: shares are of the whole chosen time, even if no event lies in it"

@@ -38,14 +38,14 @@ NOTHING = {
     "-T boot --from 99999": "in that time", "--time real --to 99999": "in that time",
     "-r 9": "there is no number 9", "-e nosuch": "no event that matches 'nosuch'",
     "--events nosuch": "no event that matches 'nosuch'",
-    "-t 4000000 --comm nosuch": "of thread 4000000 of a thread named 'nosuch'",
+    "-t 4000000 --comm nosuch": "of thread 4000000 and of a thread named 'nosuch'",
     "-e sched_switch -t 4000000": "of thread 4000000",
     "-e !nosuch": "no event that matches 'nosuch'",
     "-t 4000001,4000000": "of threads 4000000,4000001",
     "--pid 7 --pid 4000000": "of processes 7,4000000",
 }
 # commands with messages of their own
-OWN = {"why": "nothing is known of such a thread"}
+OWN = {"why": "nothing is known"}
 # options that a command refuses: all of the time of a thread has a cause
 WITHOUT = {"why": ("-C", "--cpu", "-e", "--events")}
 PARTS = ("-e", "-C", "-t", "-f", "-T", "-r", "--events", "--cpu", "--tid", "--pid", "--comm",

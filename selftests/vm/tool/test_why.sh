@@ -163,7 +163,7 @@ calls()
 	holds_of "--call fsync sync.tbuf" 'why["calls"] == 1' 'of("blocked in fsync") > 0' \
 		'of("runs dd") + of("blocked in fsync") + of("waits") + of("irq") + of("softirq") > 0.9 * of()' ||
 		return
-	! tracebuf why --call nanosleep sync.tbuf 2>said && grep -q "no such system call" said
+	! tracebuf why --call nanosleep sync.tbuf 2>said && grep -q "no system call .nanosleep." said
 }
 
 # A process waits for a lock that another one has; a child for the lock of a file that its parent

@@ -19,8 +19,8 @@ struct patterns {
 	unsigned int count;
 };
 
-/* Add the comma-separated patterns of @text; 0, -ENOMEM, or -EINVAL if @text has none.  '!' or '^'
- * before one leaves out what it matches; if the first has it, all else is chosen */
+/* Add the comma-separated patterns of @text; 0, -ENOMEM, or -EINVAL if a name is missing.  '!' or
+ * '^' before one leaves out what it matches; if the first has it, all else is chosen */
 int patterns_add(struct patterns *patterns, const char *text);
 void patterns_free(struct patterns *patterns);
 

@@ -21,8 +21,10 @@ int patterns_add(struct patterns *patterns, const char *text)
 	for (; *text; text = *end ? end + 1 : end) {
 		end = text + strcspn(text, ", ");
 		length = (size_t)(end - text);
-		if (length <= pattern_excludes(text))
+		if (!length)
 			continue;
+		if (pattern_excludes(text) && (length == 1 || pattern_excludes(text + 1)))
+			return -EINVAL;
 		at = patterns->count;
 		if (tb_array_reach(&patterns->list, &patterns->count, at, sizeof(*patterns->list)))
 			return -ENOMEM;

@@ -79,11 +79,6 @@ static int feed(struct analysis *a, struct tb_cursor *cursor, struct selection *
 	return result;
 }
 
-static bool has_edge(const struct analysis_edge *edge)
-{
-	return edge->waited || edge->stuck || edge->slept;
-}
-
 /* Has the analysis times of a selected thread?  The thread need not have an event of its own */
 static bool has_selected_thread(const struct analysis *a, const struct selection *selection)
 {
@@ -92,8 +87,8 @@ static bool has_selected_thread(const struct analysis *a, const struct selection
 
 	for (i = 0; selection_of_threads(selection) && (task = analysis_task(a, i)); i++)
 		if (analysis_ran(task) || task->wait.count || task->runnable.count ||
-		    task->blocked.count || task->sleeping.count || has_edge(&task->before) ||
-		    has_edge(&task->open))
+		    task->blocked.count || task->sleeping.count || analysis_all_waited(task) ||
+		    analysis_all_stuck(task) || analysis_all_slept(task))
 			return true;
 	return false;
 }
@@ -185,13 +180,15 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 		return result;
 	}
 	options.switches_from = selection_switches_from(selection);
-	if (cut)
+	result = find_part(selection, trace, &options);
+	if (cut && !result)
 		result = cut_to_common(trace, selection, &options.from, cut);
+	/* the end that is in common is the time of an event */
+	if (selection->to_ticks < options.part_to)
+		options.part_to = 0;
 	if (result == -ENODATA)
 		return complain("%s: there is no time in which it has events of all CPUs: compare a single CPU with --cpu",
 				file);
-	if (!result)
-		result = find_part(selection, trace, &options);
 	a = result ? NULL : analysis_new(trace, &options);
 	if (!a || tb_cursor_open(trace, &cursor) < 0) {
 		analysis_free(a);
@@ -200,7 +197,7 @@ int report_analyse(const char *file, struct tb_trace *trace, struct selection *s
 	result = feed(a, cursor, selection);
 	fault = tb_cursor_fault(cursor);
 	if (result >= 0)
-		result = analysis_end(a, fault || tb_trace_fault(trace) ? ANALYSIS_CUT : 0);
+		result = analysis_end(a, cursor, fault || tb_trace_fault(trace) ? ANALYSIS_CUT : 0);
 	if (result < 0) {
 		complain("%s: %s", file, strerror(-result));
 		analysis_free(a);

@@ -323,14 +323,16 @@ static int compare_times(const void *a, const void *b)
 /* Say that nothing is known in the chosen time, and in which there is */
 static int complain_time(const struct job *job)
 {
+	char threads[512];
 	uint64_t from, to;
 
 	if (!why_span(job->why, &from, &to))
 		return complain("%s: no sched_switch occurred, so nothing is known of any thread; "
 				"'tracebuf record' without -e records what why needs", job->file);
-	return complain("%s: nothing is known of %s in that time; "
+	selection_threads_text(&job->selection, threads, sizeof(threads));
+	return complain("%s: nothing is known%s in that time; "
 			"the switches of all threads go from %.6f to %.6f s", job->file,
-			job->chosen ? "such a thread" : "any thread", (double)from / 1e9,
+			job->chosen ? threads : " of any thread", (double)from / 1e9,
 			(double)to / 1e9);
 }
 
@@ -401,6 +403,9 @@ static int list_threads(const struct job *job)
 
 static int explain(struct job *job, const struct tb_trace *trace)
 {
+	const struct selection *selection = &job->selection;
+	bool part = selection->from.given || selection->to.given;
+	char threads[512];
 	uint64_t from, to;
 	int status;
 
@@ -421,17 +426,23 @@ static int explain(struct job *job, const struct tb_trace *trace)
 	if (status)
 		return status;
 	if (!job->added && job->slice)
-		return complain("%s: there is no such slice of such a thread in that time; "
+		return complain("%s: there is no slice '%s'%s%s; "
 				"'tracebuf query %s \"select distinct name from user_slices\"' "
 				"lists the names ('record -e user' records what programs write)",
-				job->file, job->file);
+				job->file, job->slice,
+				selection_threads_text(selection, threads, sizeof(threads)),
+				part ? " in that time" : "", job->file);
 	if (!job->added && job->call && (job->found || !job->chosen))
-		return complain("%s: there is no such system call of such a thread in that time; "
+		return complain("%s: there is no system call '%s'%s%s; "
 				"'tracebuf query %s syscalls' lists the names (why needs sys_enter "
-				"and sys_exit)", job->file, job->file);
+				"and sys_exit)", job->file, job->call,
+				selection_threads_text(selection, threads, sizeof(threads)),
+				part ? " in that time" : "", job->file);
 	if (!job->added && !job->found && why_span(job->why, &from, &to))
-		return complain("%s: nothing is known of such a thread; "
-				"'tracebuf why %s' lists the threads", job->file, job->file);
+		return complain("%s: nothing is known%s; "
+				"'tracebuf why %s' lists the threads", job->file,
+				selection_threads_text(selection, threads, sizeof(threads)),
+				job->file);
 	if (!job->added)
 		return complain_time(job);
 	if (why_sort(job->why))

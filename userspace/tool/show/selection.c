@@ -476,39 +476,36 @@ static const char *time_text(const struct selection *selection, struct tb_trace 
 	return text;
 }
 
-/* " of thread 5 of process 4 (...)": the threads that are selected, "" if all are */
-static void thread_text(const struct selection *selection, char *text, size_t size)
+const char *selection_threads_text(const struct selection *selection, char *text, size_t size)
 {
 	char numbers[128];
 	size_t used = 0;
 
-	if (!selection_of_threads(selection))
-		return;
+	text[0] = 0;
 	if (selection->tids.count)
 		used += (size_t)snprintf(text + used, size - used, " of thread%s %s",
 			 plural(selection->tids.count),
 			 number_list_text(&selection->tids, numbers, sizeof(numbers)));
 	if (selection->pids.count)
-		used += (size_t)snprintf(text + used, size - used, " of process%s %s",
+		used += (size_t)snprintf(text + used, size - used, "%s of process%s %s",
+			 used ? " and" : "",
 			 selection->pids.count == 1 ? "" : "es",
 			 number_list_text(&selection->pids, numbers, sizeof(numbers)));
 	if (selection->comm)
-		used += (size_t)snprintf(text + used, size - used, " of a thread named '%.64s'",
-			 selection->comm);
+		used += (size_t)snprintf(text + used, size - used, "%s of a thread named '%.64s'",
+			 used ? " and" : "", selection->comm);
 	if (selection->cgroup)
 		used += (size_t)snprintf(text + used, size - used,
-			 " of a thread in a cgroup '%.64s'", selection->cgroup);
-	snprintf(text + used, size - used,
-		 " ('tracebuf query FILE \"SELECT tid, pid, comm, cgroup FROM threads\"' lists the "
-		 "threads%s)", selection->from.given || selection->to.given ?
-		 "; 'tracebuf why' explains also a time without events" : "");
+			 "%s of a thread in a cgroup '%.64s'", used ? " and" : "",
+			 selection->cgroup);
+	return text;
 }
 
 int selection_found(const struct selection *selection, struct tb_trace *trace, const char *file)
 {
 	const struct event_filter *filter = &selection->filter;
 	unsigned int cpus = tb_trace_nr_cpus(trace), i;
-	char thread[1024] = "", cpu[128] = "", time[256];
+	char threads[512], hint[192] = "", cpu[128] = "", time[256];
 
 	if (selection->found || !selection_asks(selection))
 		return EXIT_FINE;
@@ -516,7 +513,11 @@ int selection_found(const struct selection *selection, struct tb_trace *trace, c
 		return complain("-f: no event has these fields: %s", filter->error.text);
 	if (selection->lack[0])
 		return complain("%s: %s", file, selection->lack);
-	thread_text(selection, thread, sizeof(thread));
+	if (selection_of_threads(selection))
+		snprintf(hint, sizeof(hint),
+			 " ('tracebuf query FILE \"SELECT tid, pid, comm, cgroup FROM threads\"' lists the "
+			 "threads%s)", selection->from.given || selection->to.given ?
+			 "; 'tracebuf why' explains also a time without events" : "");
 	if (selection->cpu_list)
 		snprintf(cpu, sizeof(cpu), " of CPU%s %.64s", strpbrk(selection->cpu_list, "-,") ?
 			 "s" : "", selection->cpu_list);
@@ -525,8 +526,9 @@ int selection_found(const struct selection *selection, struct tb_trace *trace, c
 	if (cpus && i == cpus)
 		snprintf(cpu + strlen(cpu), sizeof(cpu) - strlen(cpu), " (its last CPU is %u)",
 			 cpus - 1);
-	return complain("%s holds no such event%s%s%s%s", file,
+	return complain("%s holds no such event%s%s%s%s%s", file,
 			selection->patterns.count ? " as -e asks for" : filter->text ?
-			" as -f asks for" : "", thread, cpu,
+			" as -f asks for" : "",
+			selection_threads_text(selection, threads, sizeof(threads)), hint, cpu,
 			time_text(selection, trace, time, sizeof(time)));
 }

@@ -68,8 +68,8 @@ struct selection {
 	"      --cgroup NAME     only threads in this container or cgroup: its name or its\n" \
 	"                        whole path; with * and ?\n"
 #define SELECTION_HELP \
-	"  -e, --events LIST     only these: system, system:event, event; with * and ?; '!';\n" \
-	"                        user:CATEGORY\n" \
+	"  -e, --events LIST     only these: system, system:event, event; with * and ?;\n" \
+	"                        user:CATEGORY; '!' before one leaves it out\n" \
 	"  -C, --cpu LIST        only these CPUs, as in 0-3,7\n" \
 	"  -t, --tid TID,...     only these threads\n" \
 	THREADS_HELP \
@@ -140,6 +140,8 @@ bool selection_wants_task(struct selection *selection, const struct tb_task *tas
 
 /* True if only some threads are selected */
 bool selection_of_threads(const struct selection *selection);
+/* " of thread 5 of process 4": the threads that are selected; "" if all are.  Return @text */
+const char *selection_threads_text(const struct selection *selection, char *text, size_t size);
 
 /* The time, in ticks, from which on all switches are selected; UINT64_MAX: -e leaves out some */
 uint64_t selection_switches_from(const struct selection *selection);

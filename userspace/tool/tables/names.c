@@ -14,15 +14,15 @@
 
 static struct db_name *slot_of(const struct db_names *names, const char *name)
 {
-	struct db_name *slot;
-	size_t hash = 5381, i;
+	uint64_t key = 0;
+	size_t i;
 
 	for (i = 0; name[i]; i++)
-		hash = hash * 33 + (size_t)tolower((unsigned char)name[i]);
-	do
-		slot = &names->slots[hash++ & (names->room - 1)];
-	while (slot->name && strcasecmp(slot->name, name));
-	return slot;
+		key = tb_hash(&names->secret, key ^ (uint64_t)tolower((unsigned char)name[i]));
+	i = tb_hash_slot(&names->secret, key, names->room);
+	while (names->slots[i].name && strcasecmp(names->slots[i].name, name))
+		i = (i + 1) & (names->room - 1);
+	return &names->slots[i];
 }
 
 struct db_name *db_names_find(const struct db_names *names, const char *name)
@@ -34,7 +34,7 @@ struct db_name *db_names_find(const struct db_names *names, const char *name)
 
 static bool grow(struct db_names *names)
 {
-	struct db_names more = { .count = names->count };
+	struct db_names more = { .count = names->count, .secret = tb_secret() };
 	size_t i;
 
 	more.room = names->room ? 2 * names->room : FIRST_SLOTS;

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/hash.h"
 #include "tracebuf.h"
 #include "tool/command/command.h"
 #include "tool/show/json_fields.h"
@@ -293,6 +294,7 @@ struct db_name {
 struct db_names {
 	struct db_name *slots;
 	size_t count, room;
+	struct tb_secret secret;
 };
 
 /* Add a name that is not taken, and that the caller keeps; false: ENOMEM */

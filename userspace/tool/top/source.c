@@ -294,7 +294,8 @@ static int end(struct top_source *source)
 
 	source->ended = true;
 	source->more = false;
-	return source->whole ? analysis_end(source->analysis, cut ? ANALYSIS_CUT : 0) : 0;
+	return source->whole ? analysis_end(source->analysis, source->cursor,
+					    cut ? ANALYSIS_CUT : 0) : 0;
 }
 
 int top_source_read(struct top_source *source, uint64_t until)
