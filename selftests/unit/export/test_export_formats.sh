@@ -159,10 +159,10 @@ ran="python3 $here/chosen_check.py $TRACEBUF"
 $ran runs.tbuf 200 t200 8500000 && $ran runs.tbuf 200 t200 8500000 -t 200 &&
 	$ran runs.tbuf 200 t200 8500000 --comm 't2*' && $ran runs.tbuf 200 t200 5000000 -C 0
 result $? "all runs of a chosen thread are exported, and only these are called its own"
-$ran runs.tbuf 200 t200 4500000 --from 0.004 &&
+$ran runs.tbuf 200 t200 7500000 --from 0.004 &&
 	$ran runs.tbuf 100 t100 1500000 --from 0.004 -t 100 &&
-	$ran runs.tbuf 100 t100 2500000 --from 0.0015
-result $? "a part of a trace begins with what the CPUs ran at its first event"
+	$ran runs.tbuf 100 t100 3000000 --from 0.0015
+result $? "a part of a trace begins with what the CPUs ran then"
 "$TRACEBUF" export -q --format sqlite -C 1 -o runs.db runs.tbuf &&
 	[ "$(sqlite3 runs.db 'SELECT duration, whole FROM slices WHERE kind = "syscall"')" = \
 	  "2000000|1" ]
@@ -207,7 +207,7 @@ END
 		$ran busy.tbuf 100 t100 7000000 -t 100 &&
 		$ran busy.tbuf 100 t100 7000000 -e sched_switch || ok=1
 done
-$ran busy.tbuf 100 t100 1000000 --from 0.007 || ok=1
+$ran busy.tbuf 100 t100 2000000 --from 0.007 || ok=1
 # after the gap, 200 need not have been on the CPU before it wakes 100
 "$HISTORY_TRACE" lossy.tbuf >/dev/null <<END
 chosen
