@@ -77,6 +77,17 @@ void slices_before(struct slices *slices)
 	}
 }
 
+void slices_not_all_wakeups(struct slices *slices)
+{
+	slices->wakeups_from = UINT64_MAX;
+}
+
+void slices_first_event(struct slices *slices, uint64_t ns)
+{
+	slices->begin = later(slices->begin, ns);
+	slices->begun = true;
+}
+
 void slices_missing(struct slices *slices, const struct spans *missing)
 {
 	slices->missing = missing;
@@ -141,6 +152,11 @@ struct thread *slices_thread(struct slices *slices, uint32_t tid)
 	return thread;
 }
 
+static bool is_of_new_thread(const struct tb_format *format)
+{
+	return !strcmp(format->name, "sched_wakeup_new");
+}
+
 static int take_wake(struct slices *slices, const struct plan *plan,
 		     const struct tb_view *view, uint64_t ns)
 {
@@ -174,6 +190,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 		thread->asleep_since = UINT64_MAX;
 	thread->woken = true;
 	thread->awake = plan->role == ROLE_WAKEUP;
+	thread->is_new = is_of_new_thread(view->format);
 	thread->woken_losses = slices->losses;
 	thread->woken_at = ns;
 	thread->waker = view->tid;
@@ -245,6 +262,7 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	bool has, off_known = false;
 	struct thread *thread;
 	struct slice wakeup;
+	uint64_t since;
 	int64_t tid;
 
 	tid = plan_number(view, plan->fields[1], &has);
@@ -261,15 +279,15 @@ static void take_in(struct slices *slices, const struct plan *plan,
 	cpu->run.tid = (uint32_t)tid;
 	cpu->run.prio = plan_number(view, plan->fields[3], &cpu->run.has_prio);
 	thread = map_get(&slices->threads, (uint32_t)tid);
-	if (thread && thread->out) {
+	if (thread && thread->out)
 		off_known = !thread->unseen &&
 			    !lost_since(slices, thread->out_losses, thread->out_at, ns);
-		slices_end_off(slices, thread, (uint32_t)tid, view, ns,
-			off_known ? SLICE_WHOLE : SLICE_LOSSY);
-	}
-	if (slices->before && tid && slices_sees(slices, (uint32_t)tid) && !off_known &&
-	    !(thread && (thread->woken || thread->unseen)))
-		slices_end_waiting(slices, (uint32_t)tid, view, ns);
+	since = off_known ? ns : slices_off_since(slices, thread, (uint32_t)tid, ns);
+	if (thread && thread->out)
+		slices_end_off(slices, thread, (uint32_t)tid, view, since,
+			       off_known ? SLICE_WHOLE : SLICE_LOSSY);
+	if (since < ns && !(thread && thread->woken))
+		slices_end_waiting(slices, (uint32_t)tid, view, since, ns);
 	if (!thread)
 		return;
 	cpu->run.unseen = thread->unseen;
@@ -403,10 +421,8 @@ int slices_begin(struct slices *slices, uint64_t ticks)
 		return -ENOMEM;
 	ns = tb_trace_ns(slices->trace, ticks, slices->base);
 	/* the caller leaves out what was before: no event is missing since then */
-	if (slices->switches_from == missing->first) {
-		slices->begin = later(slices->begin, ns);
-		slices->begun = true;
-	}
+	if (slices->switches_from == missing->first)
+		slices_first_event(slices, ns);
 	for (i = 0; i < missing->nr_cpus && i < SLICES_CPUS_MAX; i++) {
 		struct tb_view view = { .cpu = i };
 
@@ -467,8 +483,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	if (view->user || view->cpu >= SLICES_CPUS_MAX)
 		return 0;
 	if (!slices->begun)
-		slices->begin = later(slices->begin, ns);
-	slices->begun = true;
+		slices_first_event(slices, ns);
 	cpu = cpu_of(slices, view->cpu);
 	if (!cpu)
 		return -ENOMEM;
@@ -499,7 +514,7 @@ int slices_take(struct slices *slices, const struct tb_view *view, uint64_t ns)
 	case ROLE_WAKEUP:
 		if (plan->role == ROLE_WAKING)
 			note_form(slices, view, FORM_WAKING, ns);
-		else if (!strcmp(view->format->name, "sched_wakeup_new"))
+		else if (is_of_new_thread(view->format))
 			note_form(slices, view, FORM_NEW, ns);
 		return take_wake(slices, plan, view, ns);
 	case ROLE_IRQ:

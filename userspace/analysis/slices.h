@@ -59,6 +59,7 @@ enum slice_doubt {
  *	meanwhile
  * @unseen: of SLICE_RUN: it has run in between, as it was woken twice, and no event says where
  * @before: of SLICE_OFF: see slices_before()
+ * @is_new: of SLICE_OFF with @before: the thread began to exist with this wait
  * @depth: of SLICE_IRQ: number of interrupts around it
  * @sends_until: of SLICE_SOFTIRQ: NET_RX, and until then, ns, all that it received is from the
  *	interrupted thread, which sends to its own machine; 0: not.  With slices_before()
@@ -79,7 +80,7 @@ struct slice {
 	char waker_comm[TB_COMM_LEN + 4];
 	unsigned int depth;
 	uint64_t sends_until;
-	bool has_result, has_prio, has_waited, wait_lost, unseen, before;
+	bool has_result, has_prio, has_waited, wait_lost, unseen, before, is_new;
 	const char *name;
 	size_t name_length;
 	struct tb_view event;
@@ -110,6 +111,10 @@ void slices_off(struct slices *slices);
  * before.
  */
 void slices_before(struct slices *slices);
+/* After slices_before(): slices_take() does not get all wake-ups that the trace has */
+void slices_not_all_wakeups(struct slices *slices);
+/* The trace has an event at @ns, ns, and none before.  Without this call, slices_take() gets it */
+void slices_first_event(struct slices *slices, uint64_t ns);
 
 /* Use the spans of a file in which events are missing.  The caller frees @missing afterwards */
 struct spans;

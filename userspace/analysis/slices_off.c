@@ -113,16 +113,33 @@ void slices_note_asleep(struct slices *slices, struct thread *thread, uint32_t t
 				       runs_now(slices, tid) ? UINT64_MAX : since;
 }
 
-void slices_end_waiting(struct slices *slices, uint32_t tid, const struct tb_view *view,
-			uint64_t ns)
+static uint64_t before_since(const struct thread *thread)
 {
-	uint64_t since = later(complete_since(slices, ns), slices->wakeups_from);
-	struct slice off;
+	return thread->asleep_since < thread->woken_at ? thread->asleep_since : thread->woken_at;
+}
 
+uint64_t slices_off_since(const struct slices *slices, const struct thread *thread, uint32_t tid,
+			  uint64_t ns)
+{
+	uint64_t since;
+
+	if (!slices->before || !tid || !slices_sees(slices, tid))
+		return ns;
+	if (thread && thread->woken)
+		return slices_may_have_run(slices, thread, ns) ? ns : before_since(thread);
+	if (thread && thread->unseen)
+		return ns;
+	since = later(complete_since(slices, ns), slices->wakeups_from);
 	since = later(since, later(slices->unruled_from[FORM_WAKING],
 				   slices->unruled_from[FORM_NEW]));
-	if (since >= ns)
-		return;
+	return since < ns ? since : ns;
+}
+
+void slices_end_waiting(struct slices *slices, uint32_t tid, const struct tb_view *view,
+			uint64_t since, uint64_t ns)
+{
+	struct slice off;
+
 	slice_begin(&off, SLICE_OFF, view, since);
 	off.tid = tid;
 	off.has_result = off.before = true;
@@ -135,9 +152,10 @@ void slices_end_before(struct slices *slices, const struct thread *thread, uint3
 	bool asleep = thread->asleep_since < thread->woken_at;
 	struct slice off;
 
-	slice_begin(&off, SLICE_OFF, view, asleep ? thread->asleep_since : thread->woken_at);
+	slice_begin(&off, SLICE_OFF, view, before_since(thread));
 	off.tid = tid;
 	off.has_result = !asleep;
+	off.is_new = !asleep && thread->is_new;
 	off.has_waited = off.before = true;
 	off.waited = duration(thread->woken_at, ns);
 	slices_note_waker(&off, thread);

@@ -35,14 +35,14 @@ struct cpu {
 };
 
 /*
- * @awake: there was a wakeup, not only a waking; @unseen: it has run since it left the CPU, unseen;
- * @out: it has left the CPU, in state @state
+ * @awake: there was a wakeup, not only a waking; @is_new: this was the first of a new thread
+ * @unseen: it has run since it left the CPU, unseen; @out: it has left the CPU, in state @state
  * @chosen: in a recording of chosen threads: it is one of them
  * @asleep_since: of a thread that was off the CPU, and in no new call, since then, when the trace
  *	began to have all events; UINT64_MAX: not known
  */
 struct thread {
-	bool in_call, woken, awake, unseen, out, has_state, chosen;
+	bool in_call, woken, awake, is_new, unseen, out, has_state, chosen;
 	uint64_t call_losses, woken_losses, out_losses;
 	uint64_t woken_at, out_at, asleep_since;
 	int64_t  state;
@@ -184,11 +184,13 @@ void slices_stop_off(struct slices *slices, struct thread *thread, uint32_t tid,
  */
 void slices_note_asleep(struct slices *slices, struct thread *thread, uint32_t tid, uint64_t ns);
 /*
- * A thread comes to a CPU that was not seen leaving one, and was not woken, since the trace has all
- * events: it has waited since then.
+ * A thread comes to a CPU that was not seen leaving one since the trace has all events: it was off
+ * the CPU since the time returned; @ns: not known.  If it was not woken, it has waited since then.
  */
+uint64_t slices_off_since(const struct slices *slices, const struct thread *thread, uint32_t tid,
+			  uint64_t ns);
 void slices_end_waiting(struct slices *slices, uint32_t tid, const struct tb_view *view,
-			uint64_t ns);
+			uint64_t since, uint64_t ns);
 /* End the time off the CPU of a thread that was asleep, or woken, when the trace began */
 void slices_end_before(struct slices *slices, const struct thread *thread, uint32_t tid,
 		       const struct tb_view *view, uint64_t ns, enum slice_doubt doubt);

@@ -230,46 +230,120 @@ class Judge:
                self.unbroken(waking.time, end.time, ["switch", "wake"]):
                 check((tid, end.time) in there, f"the wait of {tid} on CPU {cpu} from "
                                                 f"{waking.time} to {end.time} is missing")
+        self.ready = there
         self.nr_waits = len(there)
 
+    def may_begin(self, first, begin):
+        """What was off a CPU from @first on may have a row from @begin on: no later than it must.
+        Only the end of a recording tells that no rules kept out events."""
+        return begin in (first, self.first) or self.true.how != "stopped" or \
+            not self.unbroken(first, begin, ["switch", "wake"])
+
+    def off_before(self, row, began):
+        """Check a row without a state: the thread had left no CPU, or did when the recording lacked
+        it. Its beginning may be missing, never its wake-up or its end."""
+        begin, end, tid, waited = (number(row[name]) for name in ("start", "end", "tid", "waited"))
+        waker, whole, ended = number(row["waker_tid"]), row["whole"] == "1", bool(row["cpu"])
+        for first, woken, last, is_new in began[tid]:
+            wakes = {event.time: event.tid for event in (woken, self.wakeups.get(woken)) if event}
+            if not first <= begin <= end - waited or end > last or (ended and end < last) or \
+               whole != (is_new and ended and woken.kept):
+                continue
+            if waker is None:
+                # it waits all the time: it was preempted, or woken in a gap
+                known = waited == end - begin and not any(begin < time for time in wakes)
+            else:
+                known = wakes.get(end - waited) == waker
+            if known and (begin in wakes or self.may_begin(first, begin)):
+                self.counts["offs before"] += 1
+                return
+        check(self.across(begin, end), f"not off the CPU: {row}; true: {began[tid]}")
+
     def offs(self):
+        true = self.true
+        # where the first event of a wake-up is missing, its second one starts the wait
+        self.wakeups, wakings = {}, {}
+        for event in true.events:
+            if event.kind == "waking":
+                wakings[event.args[0]] = event
+            elif event.kind == "wakeup" and event.args[0] in wakings:
+                self.wakeups[wakings.pop(event.args[0])] = event
+        # the first event in the recording
+        self.first = min((event.time for event in true.events if event.kept), default=true.begin)
+        before = [(tid, new, new, end, True) for tid, new, end in true.firsts] + \
+                 [(tid, None, waking, end, False) for tid, waking, end in true.first_waits] + \
+                 [(tid, None, None, end, False) for tid, end in true.queued]
+        began = collections.defaultdict(list)
+        for tid, begin, woken, end, is_new in before + [
+                (tid, begin, waking, end, False) for tid, begin, end, _, waking in true.offs]:
+            began[tid].append((begin.time if begin else self.first, woken,
+                               end.time if end else true.end, is_new))
         offs = self.spans(((tid, STATES[state]), begin, end)
-                          for tid, begin, end, state, _ in self.true.offs)
+                          for tid, begin, end, state, _ in true.offs)
         there, self.off = set(), collections.Counter()
-        for row in self.query("SELECT start, start + duration AS end, tid, state, whole "
-                              "FROM off_cpu"):
+        for row in self.query("SELECT start, start + duration AS end, tid, state, waited, cpu, "
+                              "waker_tid, whole FROM off_cpu"):
             begin, end, tid = (number(row[name]) for name in ("start", "end", "tid"))
             state = "runnable" if row["state"] in ("R", "R+") else row["state"]
-            self.inside("off", (tid, state), offs, begin, end, row["whole"] == "1",
-                        ["switch", "wake"])
-            if row["whole"] == "1":
+            if state:
+                self.inside("off", (tid, state), offs, begin, end, row["whole"] == "1",
+                            ["switch", "wake"])
+            else:
+                self.off_before(row, began)
+            if row["whole"] == "1" or not state:
                 there.add((tid, begin))
+            if row["whole"] == "1" and state:
                 self.off[tid] += end - begin
             self.counts["offs"] += 1
-        for tid, begin, end, state, _ in self.true.offs:
-            if self.both(begin, end) and self.unbroken(begin.time, end.time, ["switch", "wake"]):
-                check((tid, begin.time) in there, f"that {tid} was off from {begin.time} to "
-                                                  f"{end.time} is missing")
+        for tid, begin, woken, end, _ in before + [
+                (tid, begin, None, end, None) for tid, begin, end, *_ in true.offs]:
+            since = begin.time if begin else self.first
+            # a thread that was not woken has a row if all wake-ups are recorded, to the end
+            if not begin and not woken and not self.selected("wake", since, true.end):
+                continue
+            if end and end.kept and end.time > since and \
+               (begin.kept if begin else true.how == "stopped") and \
+               self.unbroken(since, end.time, ["switch", "wake"]):
+                check((tid, since) in there, f"that {tid} was off from {since} to {end.time} is "
+                                             "missing")
 
     def states(self):
         true = self.true
         rows = [((tid, "running"), begin, end) for _, tid, begin, end in true.runs]
         for tid, begin, end, state, waking in true.offs:
             rows.append(((tid, STATES[state]), begin, waking or end))
+            if state != history.RUNNING:
+                rows.append(((tid, ""), begin, waking or end))
             if waking:
                 rows.append(((tid, "runnable"), waking, end))
-        # where the first event of a wake-up is missing, its second one starts the wait
-        wakeups = {waking: wakeup for _, _, waking, wakeup, _, _ in true.waits}
-        rows += [(key, wakeups[begin], end) for key, begin, end in rows if begin in wakeups]
-        rows += [(key, begin, wakeups[end]) for key, begin, end in rows if end in wakeups]
+        for tid, waking, end in true.first_waits:
+            rows += [((tid, ""), None, waking), ((tid, "runnable"), waking, end)]
+        rows += [((tid, "runnable"), None, end) for tid, end in true.queued]
+        rows += [(key, self.wakeups[begin], end) for key, begin, end in rows
+                 if begin in self.wakeups]
+        rows += [(key, begin, self.wakeups[end]) for key, begin, end in rows if end in self.wakeups]
         rows += [((tid, "runnable"), begin, end) for tid, begin, end in true.firsts]
         spans = self.spans(rows)
+        waited, times = set(), collections.defaultdict(list)
         for row in self.query("SELECT start, start + duration AS end, tid, state, whole "
                               "FROM thread_states WHERE tid > 0"):
             begin, end, tid = (number(row[name]) for name in ("start", "end", "tid"))
-            self.inside("state", (tid, row["state"]), spans, begin, end, row["whole"] == "1",
-                        ["switch", "wake"])
+            key, whole = (tid, row["state"]), row["whole"] == "1"
+            if whole and row["state"] == "runnable":
+                waited.add((tid, end))
+                # of a wait that had begun before, the recording lacks the beginning
+                whole = not any(first < begin and last == end and self.may_begin(first, begin)
+                                for first, last in spans[key])
+            check(row["state"] or not whole, f"a sleep that is whole: {row}")
+            self.inside("state", key, spans, begin, end, whole, ["switch", "wake"])
+            times[tid].append((begin, end))
             self.counts["states"] += 1
+        for tid, end in self.ready:
+            check((tid, end) in waited, f"{tid} is not runnable before {end}, though it was woken")
+        for tid, some in times.items():
+            for (_, end), (begin, _) in zip(sorted(some), sorted(some)[1:]):
+                check(end <= begin or self.across(begin, end),
+                      f"thread {tid} is in two states from {begin} to {end}")
 
     # ---- what ran instead ----
 

@@ -739,7 +739,7 @@ def run(directory, browser):
     @test('a choice of nothing makes no page')
     def _():
         page = directory / 'nothing.html'
-        for chosen in ('--tid', '4711'), ('--cpu', '6', '--to', '+0.0000001'), ('--from', '+1000'):
+        for chosen in ('--tid', '4711'), ('--cpu', '77'), ('--from', '+1000'):
             done = subprocess.run([TRACEBUF, 'report', '--html', page, *chosen, busy],
                                   capture_output=True, text=True, errors='replace')
             want(done.returncode == 1 and 'holds no such event' in done.stderr, chosen, done.stderr)

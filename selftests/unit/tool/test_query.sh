@@ -559,6 +559,59 @@ answers "40000000,S
 	answers "t300,300,5.0,10.0,,,," --from 0.06 --to 0.075 moves.tbuf states
 result $? "states are shown if a part of them is in the time"
 
+# 100 sleeps from before the recording, is woken at 3 ms, and runs at 5 ms; 101 runs, and begins 102
+# at 2 ms, which waits until 6 ms; 103 waits for the CPU from before the recording until 7 ms
+"$HISTORY_TRACE" first.tbuf <<'END'
+cpus 1
+thread 100
+thread 101
+thread 103
+irq 0 1000000 101 1
+irqend 0 1100000 101 1
+fork 2000000 101 102
+wakeupnew 0 2000000 101 102 0 0
+waking 0 3000000 101 100 0 0
+wakeup 0 3000100 101 100 0 0
+switch 0 5000000 101 1 100
+exit 0 5100000 100 74 0
+switch 0 6000000 100 1 102
+switch 0 7000000 102 1 103
+enter 0 7100000 103 0 0 0 0
+exit 0 7200000 103 0 1
+switch 0 8000000 103 1 0
+totals 0 0 9000000
+END
+ok=0
+answers "1000000,4000000,0,100,100,t100,,2000000,101,t101,0
+2000000,4000000,0,102,102,t102,,4000000,101,t101,1
+1000000,6000000,0,103,103,t103,,6000000,,,0" first.tbuf "SELECT * FROM off_cpu WHERE cpu = 0" || ok=1
+answers "100,,1000000,2000000,0
+100,runnable,3000000,2000000,1
+102,runnable,2000000,4000000,1
+103,runnable,1000000,6000000,1" first.tbuf "SELECT tid, state, start, duration, whole
+	FROM thread_states WHERE cpu = 0 AND state = 'runnable' OR state IS NULL ORDER BY tid, start" || ok=1
+answers "t103,103,1.0,6.0,,,,0.0
+t102,102,1.0,4.0,,,,1.0
+t100,100,1.0,2.0,,,,4.0
+t101,101,4.0,,,,,3.0" first.tbuf states || ok=1
+answers "4.0,t102,102,,4.0,t101,101,0.002000000" first.tbuf off-cpu || ok=1
+answers "100,2000000,2000000
+102,4000000,4000000" first.tbuf "SELECT tid, latency, o.waited FROM wakeup_latency AS w
+	JOIN off_cpu AS o USING (tid) WHERE o.cpu = 0 ORDER BY tid" || ok=1
+# the call in which 100 slept has no beginning
+answers "103,0" first.tbuf "SELECT tid, number FROM slices WHERE kind = 'syscall'" || ok=1
+same first.tbuf mono || ok=1
+result $ok "first waits of threads: new ones, and those that were off the CPU before the recording"
+# without the wake-ups it is not known how long a thread has waited
+answers "" -e sched_switch first.tbuf "SELECT * FROM off_cpu WHERE cpu = 0" &&
+	answers "100,2000000,2000000" -e sched_switch,sched_waking first.tbuf \
+		"SELECT tid, latency, waited FROM wakeup_latency AS w JOIN off_cpu AS o USING (tid)
+			WHERE o.cpu = 0" &&
+	answers "103,,6000000" -t 103 first.tbuf \
+		"SELECT tid, state, waited FROM off_cpu WHERE cpu = 0" &&
+	answers "t100,100,,1.0,,,,1.0" --from 0.002 --to 0.004 -t 100 first.tbuf states
+result $? "first waits: only of chosen events, threads and times"
+
 ok=0
 "$REPORT_TRACE" renamed renamed.tbuf || ok=1
 answers "wrapper

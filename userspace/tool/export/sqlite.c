@@ -40,6 +40,9 @@ static void take_slice(void *context, const struct slice *slice)
 {
 	struct target *target = context;
 
+	/* calls that began before the trace have no row */
+	if (slice->kind == SLICE_SYSCALL && slice->doubt == SLICE_UNBEGUN)
+		return;
 	if (selection_wants_slice(target->options->selection, target->db->cursor, slice->cpu,
 				  slice->tid))
 		db_slice(target->db, slice);
@@ -114,6 +117,7 @@ static int run(struct db *db, const struct tb_export_options *options)
 		slices_switches_from(slices, options->switches_from);
 		requests_missing(requests, &missing);
 		slices_off(slices);
+		selection_before(options->selection, db->trace, slices);
 		prepare(db);
 		result = walk(db, options, cursor, slices, requests);
 	}

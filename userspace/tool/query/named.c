@@ -86,7 +86,7 @@ const struct query_named query_named[] = {
 	  "                       AND state NOT LIKE 'S%' AND state NOT LIKE 'D%'\n"
 	  "                      THEN ns END)\n"
 	  "             / 1e6, 3) AS other_ms,\n"
-	  "       round(sum(CASE WHEN NOT whole AND state <> 'running' THEN ns END)\n"
+	  "       round(sum(CASE WHEN NOT whole AND state IS NOT 'running' THEN ns END)\n"
 	  "             / 1e6, 3) AS uncertain_ms\n"
 	  "  FROM parts GROUP BY tid\n"
 	  " ORDER BY runnable_ms DESC, tid",

@@ -131,6 +131,30 @@ static bool wants_all_calls(const struct query *query)
 	return true;
 }
 
+/* The trace begins with its first event, even if the scan does not need this event */
+static int take_first(struct query_scan *scan)
+{
+	const struct query *query = scan->table->query;
+	struct tb_cursor *cursor;
+	struct tb_view view;
+	int result;
+
+	/* with -e, slices are made as if only these events had been recorded */
+	if (query->selection->wanted)
+		return 0;
+	result = tb_cursor_open(query->trace, &cursor);
+	if (result)
+		return result;
+	do
+		result = next_event(cursor, &view);
+	while (result > 0 && (view.user || view.cpu >= SLICES_CPUS_MAX));
+	if (result > 0)
+		slices_first_event(scan->slices, db_ns(query->db, view.ticks, view.ns));
+	tb_cursor_close(cursor);
+	/* if the trace is damaged before its first event, the scan says so */
+	return result == -ENOMEM ? result : 0;
+}
+
 static int open_lasting(struct query_scan *scan)
 {
 	struct query_table *table = scan->table;
@@ -150,8 +174,12 @@ static int open_lasting(struct query_scan *scan)
 		return -ENOMEM;
 	slices_missing(scan->slices, &table->query->missing);
 	slices_switches_from(scan->slices, table->query->selection->wanted ? UINT64_MAX : 0);
-	if (table->kinds & 1u << SLICE_OFF)
+	if (table->kinds & 1u << SLICE_OFF) {
 		slices_off(scan->slices);
+		selection_before(table->query->selection, table->query->trace, scan->slices);
+		if (take_first(scan))
+			return -ENOMEM;
+	}
 	if (scan->range->objects && wants_all_calls(table->query)) {
 		scan->files = files_open(table->query->trace);
 		if (!scan->files)

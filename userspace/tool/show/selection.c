@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "selection.h"
+#include "analysis/slices.h"
 #include "analysis/spans.h"
 #include "tool/choose/cgroup.h"
 #include "tool/choose/choose.h"
@@ -420,6 +421,32 @@ void selection_finds(struct selection *selection, const struct tb_view *view)
 uint64_t selection_switches_from(const struct selection *selection)
 {
 	return selection->wanted ? UINT64_MAX : selection->from_ticks;
+}
+
+/* True if -e leaves out no event of "sched" that is called @name */
+static bool wants_all(const struct selection *selection, const struct tb_trace *trace,
+		      const char *name)
+{
+	const struct tb_format *format;
+	unsigned int i;
+
+	for (i = 0; selection->wanted && (format = tb_trace_format_at(trace, i)); i++)
+		if (!selection->wanted[i] && !strcmp(format->name, name) &&
+		    !strcmp(format->system, "sched"))
+			return false;
+	return true;
+}
+
+void selection_before(const struct selection *selection, const struct tb_trace *trace,
+		      struct slices *slices)
+{
+	if (spans_lacks(trace, "sched:sched_switch") ||
+	    !wants_all(selection, trace, "sched_switch"))
+		return;
+	slices_before(slices);
+	if (!wants_all(selection, trace, "sched_waking") ||
+	    !wants_all(selection, trace, "sched_wakeup_new"))
+		slices_not_all_wakeups(slices);
 }
 
 bool selection_asks(const struct selection *selection)

@@ -109,6 +109,11 @@ static inline bool selection_wants_cpu(const struct selection *selection, uint32
 	return !selection->cpu_list || (cpu < CPUS_MAX && has_cpu(&selection->cpus, cpu));
 }
 
+/* Call slices_before() if -e leaves out no switch, for a caller that gets all events of -e */
+struct slices;
+void selection_before(const struct selection *selection, const struct tb_trace *trace,
+		      struct slices *slices);
+
 /* True if -C leaves out a CPU of @trace */
 bool selection_of_cpus(const struct selection *selection, const struct tb_trace *trace);
 

@@ -91,16 +91,19 @@ const struct db_view db_views[] = {
 	  " UNION ALL SELECT finish, -1, cpu, pid, tid, comm, duration FROM runs))"
 	  " WINDOW w AS (ORDER BY time ROWS UNBOUNDED PRECEDING))", false },
 	/*
-	 * A thread off the CPU sleeps and then waits for a CPU, or only waits.  Without a known wake-up
-	 * an unknown part of the time was waiting.
+	 * A thread off the CPU sleeps and then waits for a CPU, or only waits.  Without a known
+	 * wake-up an unknown part of the time was waiting.  Without a known state, the sleep began
+	 * before the trace, but the wait is certain if the thread ran then, on a CPU.
 	 */
 	{ DB_THREAD_STATES_NAME,
 	  "SELECT start, duration, tid, pid, comm, 'running' AS state, cpu, whole"
 	  " FROM slices WHERE kind = 'run' AND tid"
 	  " UNION ALL SELECT start, duration - coalesce(waited, 0), tid, pid, comm,"
-	  " state, NULL, whole AND waited IS NOT NULL FROM off_cpu WHERE state NOT LIKE 'R%'"
+	  " state, NULL, whole AND waited IS NOT NULL AND state IS NOT NULL FROM off_cpu"
+	  " WHERE state NOT LIKE 'R%' OR (state IS NULL AND waited < duration)"
 	  " UNION ALL SELECT start + duration - coalesce(waited, duration),"
-	  " coalesce(waited, duration), tid, pid, comm, 'runnable', cpu, whole"
+	  " coalesce(waited, duration), tid, pid, comm, 'runnable', cpu, whole OR"
+	  " (state IS NULL AND waited IS NOT NULL AND cpu IS NOT NULL)"
 	  " FROM off_cpu WHERE state LIKE 'R%' OR waited IS NOT NULL", true },
 	{ DB_USER_SLICES_NAME, "SELECT " USER_SLICES, true },
 	{ 0 }

@@ -55,9 +55,19 @@ static void name_cell(struct db *db, const struct slice *slice,
 /* Put the state in which the thread left the CPU into @value->text; false: not known */
 static bool get_state(const struct slice *slice, struct value *value)
 {
-	if (slice->has_result)
-		tb_task_state((uint64_t)slice->result, value->text, sizeof(value->text));
-	return slice->has_result;
+	/* it is not known how a thread left a CPU before the trace */
+	if (!slice->has_result || slice->before)
+		return false;
+	tb_task_state((uint64_t)slice->result, value->text, sizeof(value->text));
+	return true;
+}
+
+/* Find how long a thread that was off the CPU waited for it in the end; false: not known */
+static bool get_waited(const struct slice *slice, uint64_t *waited)
+{
+	/* without a wake-up in the trace, it has waited all the time that the trace has */
+	*waited = slice->has_waited ? slice->waited : slice->end - slice->begin;
+	return slice->has_waited || slice->before;
 }
 
 static void state_cell(struct db *db, const struct slice *slice,
@@ -152,20 +162,23 @@ void db_wakeup_cell(struct db *db, const struct slice *slice, int column,
 void db_off_cell(struct db *db, const struct slice *slice, int column,
 		 const struct db_cell *cell)
 {
+	uint64_t waited;
+
 	switch (column) {
 	case 6:
 		state_cell(db, slice, cell);
 		break;
 	case 7:
-		if (slice->has_waited)
-			cell_number(cell, slice->waited);
+		if (get_waited(slice, &waited))
+			cell_number(cell, waited);
 		break;
 	case 8: case 9:
 		if (slice->has_waited)
 			waker_cell(db, slice, column > 8, cell);
 		break;
 	case 10:
-		cell_number(cell, slice->doubt == SLICE_WHOLE);
+		cell_number(cell, slice->doubt == SLICE_WHOLE &&
+			    (!slice->before || slice->is_new));
 		break;
 	default:
 		head_cell(db, slice, column, cell);
@@ -177,24 +190,30 @@ void db_off_cell(struct db *db, const struct slice *slice, int column,
 bool db_has_state(const struct slice *slice, enum db_state state)
 {
 	struct value left = { .kind = VALUE_TEXT };
-	bool known, runnable;
+	bool known, runnable, waits;
+	uint64_t waited;
 
 	if (slice->kind == SLICE_RUN)
 		return state == DB_RUNNING && slice->tid;
 	known = get_state(slice, &left);
 	runnable = known && left.text[0] == 'R';
-	return state == DB_SLEEPING ? known && !runnable :
-	       state == DB_RUNNABLE && (runnable || slice->has_waited);
+	waits = get_waited(slice, &waited);
+	if (state == DB_SLEEPING)
+		return known ? !runnable : waits && waited < slice->end - slice->begin;
+	return state == DB_RUNNABLE && (runnable || waits);
 }
 
 struct slice db_state_part(const struct slice *slice, enum db_state state)
 {
 	struct slice part = *slice;
+	uint64_t waited;
 
-	if (slice->has_waited && state == DB_SLEEPING)
-		part.end -= slice->waited;
-	if (slice->has_waited && state == DB_RUNNABLE)
-		part.begin = slice->end - slice->waited;
+	if (state == DB_RUNNING || !get_waited(slice, &waited))
+		return part;
+	if (state == DB_SLEEPING)
+		part.end -= waited;
+	else
+		part.begin = slice->end - waited;
 	return part;
 }
 
@@ -203,6 +222,7 @@ void db_state_cell(struct db *db, const struct slice *slice, enum db_state state
 {
 	/* columns of head_cell() */
 	static const int heads[] = { 0, 1, 4, 3, 5, 0, 2 };
+	struct value left = { .kind = VALUE_TEXT };
 	struct slice part;
 
 	switch (column) {
@@ -214,7 +234,8 @@ void db_state_cell(struct db *db, const struct slice *slice, enum db_state state
 		break;
 	case 7:
 		cell_number(cell, slice->doubt == SLICE_WHOLE &&
-			    (state != DB_SLEEPING || slice->has_waited));
+			    (state != DB_SLEEPING ||
+			     (slice->has_waited && get_state(slice, &left))));
 		break;
 	default:
 		if (column == 6 && state == DB_SLEEPING)
