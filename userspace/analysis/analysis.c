@@ -90,12 +90,12 @@ struct analysis *analysis_new(struct tb_trace *trace,
 	if (a->options.whole) {
 		slices_missing(a->slices, &a->missing);
 		slices_switches_from(a->slices, a->options.switches_from);
-		/* without all events, it is not known when a thread was woken */
-		if (!a->options.events) {
+		/* without all events, it is not known when a thread ran or was woken */
+		if (!a->options.events && !spans_lacks(trace, "sched:sched_switch")) {
 			slices_off(a->slices);
 			slices_before(a->slices);
+			a->wakes_from = wakes_from(a);
 		}
-		a->wakes_from = wakes_from(a);
 	}
 	return a;
 }

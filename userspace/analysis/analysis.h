@@ -256,9 +256,10 @@ struct analysis_cause {
  * @waiting: the same of @sleeping, without sleeps by the task's own wish (nanosleep)
  * @stuck_in, @waiting_in: the system calls of the longest of @stuck and @waiting; -1: not known
  * @before_waited, @before_slept: off the CPU from the beginning of the trace, or the end of a gap,
- *	on; ns: ready, without a wake-up; in an unknown state, but by the task's own wish
- * @last_waited, @last_stuck, @last_slept: after its last run; ns: ready; in state D; in another
- *	state, but by the task's own wish.  @last_in: in this system call; -1: not known
+ *	on; ns: ready, without a wake-up; in an unknown state, but not by the task's own wish
+ * @last_waited, @last_stuck, @last_slept: off the CPU until the end of the trace; ns: ready; in
+ *	state D; in another state, but not by the task's own wish.  @last_in: in this system call;
+ *	-1: not known
  * @instead: ANALYSIS_CAUSES of @wait and @runnable: what ran meanwhile on the CPU for which the
  *	task waited, while that is known
  * @stuck_by, @waiting_by: the same of @stuck and @waiting: who ended them, without

@@ -318,7 +318,7 @@ static const char *times_text(const struct findings *findings, const struct anal
 	return text;
 }
 
-/* ", 30 ms of it after its last run (in fsync)", or "" if that is little of @all */
+/* ", 30 ms of it at the end (in fsync)", or "" if that is little of @all */
 static const char *last_text(const struct findings *findings, uint64_t last, uint64_t all,
 			     int64_t call, char text[128])
 {
@@ -326,12 +326,12 @@ static const char *last_text(const struct findings *findings, uint64_t last, uin
 
 	text[0] = 0;
 	if (last > all / 100)
-		snprintf(text, 128, ", %s of it after its last run%s", time_text(last, ns),
+		snprintf(text, 128, ", %s of it at the end%s", time_text(last, ns),
 			 in_call(findings, call, name));
 	return text;
 }
 
-/* The same of the time before a first run */
+/* The same of a time whose beginning is not in the trace */
 static const char *before_text(uint64_t before, uint64_t all, const char *what, char text[128])
 {
 	char ns[32];
@@ -361,7 +361,7 @@ static void say_waited(const struct findings *findings, const struct analysis_ta
 		     time_text(task->runnable.max, most));
 	TEXT(finding->text, "%s-%u could run and had no CPU for %s, %.0f %% of the time%s%s%s%s.%s",
 	     task->comm, task->tid, time_text(ns, all), (double)ppm(ns, span) / 1e4, woken, way,
-	     before_text(task->before_waited, ns, "in waits of which the beginning is not known",
+	     before_text(task->before_waited, ns, "in waits that had begun before",
 			 before),
 	     last_text(findings, task->last_waited, ns, -1, last),
 	     instead_sentence(findings, task, cause));
@@ -392,7 +392,7 @@ static void say_slept(const struct findings *findings, const struct analysis_tas
 	     "slept (state S: mostly for data, or a lock of another thread)" : "was off the CPU",
 	     time_text(ns, all), (double)ppm(ns, span) / 1e4,
 	     times_text(findings, &task->waiting, task->waiting_in, times),
-	     before_text(task->before_slept, ns, "before its first run, in an unknown state",
+	     before_text(task->before_slept, ns, "in an unknown state that had begun before",
 			 before),
 	     last_text(findings, task->last_slept, ns, task->last_in, last),
 	     waker_sentence(findings, task->waiting_by, ns, waker));

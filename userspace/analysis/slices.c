@@ -453,6 +453,11 @@ int64_t slices_call(const struct slices *slices, uint32_t tid, uint64_t ns)
 	       thread->call.number : -1;
 }
 
+bool slices_all_switches(const struct slices *slices, uint64_t since)
+{
+	return slices->unruled_from[FORM_SWITCH] <= since;
+}
+
 const struct plan *slices_plan(struct slices *slices, const struct tb_format *format)
 {
 	return plan_of(&slices->plans, format);

@@ -172,6 +172,9 @@ int64_t slices_call(const struct slices *slices, uint32_t tid, uint64_t ns);
 struct plan;
 const struct plan *slices_plan(struct slices *slices, const struct tb_format *format);
 
+/* After slices_before(): true if no rule has kept out switches from @since, ns, on */
+bool slices_all_switches(const struct slices *slices, uint64_t since);
+
 /* End the trace, and all open slices */
 void slices_finish(struct slices *slices);
 

@@ -70,7 +70,8 @@ void slices_stop_off(struct slices *slices, struct thread *thread, uint32_t tid,
 	const struct tb_view none = { .cpu = TB_RING_USER };
 
 	slices_end_off(slices, thread, tid, &none,
-		certain_until(slices, thread->out_at, thread->out_losses, ns), SLICE_UNENDED);
+		       certain_until(slices, thread->out_at, thread->out_losses, ns),
+		       SLICE_UNENDED);
 }
 
 /* The time since when the trace has the switches of all CPUs, at @ns; UINT64_MAX: it has not */
@@ -125,13 +126,15 @@ uint64_t slices_off_since(const struct slices *slices, const struct thread *thre
 
 	if (!slices->before || !tid || !slices_sees(slices, tid))
 		return ns;
-	if (thread && thread->woken)
-		return slices_may_have_run(slices, thread, ns) ? ns : before_since(thread);
-	if (thread && thread->unseen)
+	if (thread && (thread->woken ? slices_may_have_run(slices, thread, ns) : thread->unseen))
 		return ns;
-	since = later(complete_since(slices, ns), slices->wakeups_from);
-	since = later(since, later(slices->unruled_from[FORM_WAKING],
-				   slices->unruled_from[FORM_NEW]));
+	if (thread && thread->woken) {
+		since = before_since(thread);
+	} else {
+		since = later(complete_since(slices, ns), slices->wakeups_from);
+		since = later(since, later(slices->unruled_from[FORM_WAKING],
+					   slices->unruled_from[FORM_NEW]));
+	}
 	return since < ns ? since : ns;
 }
 

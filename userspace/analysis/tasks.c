@@ -221,10 +221,11 @@ static void add_off(struct task *task, const struct slice *slice, uint64_t ns)
 	}
 }
 
-/* True if the thread has surely not run after its last run: on no CPU, and without a wake-up */
+/* True if no CPU can have run the thread since it left one, and no wake-up is missing */
 static bool is_last(const struct analysis *a, const struct slice *slice, bool runnable)
 {
-	return a->missing.all_cpus && (runnable || slice->begin >= a->wakes_from);
+	return a->missing.all_cpus && slices_all_switches(a->slices, slice->begin) &&
+	       (runnable || slice->begin >= a->wakes_from);
 }
 
 void tasks_off(struct analysis *a, const struct slice *slice)

@@ -330,7 +330,8 @@ static int take_off(struct reader *reader, const struct slice *slice)
 		.before = slice->before, .open = slice->cpu == TB_RING_USER,
 	};
 	/* it stays in its queue, if the trace has all moves */
-	if (off->open && begin >= reader->moves_from && line->queue_at <= slice->end)
+	if (off->open && begin >= reader->moves_from && line->queue_at >= slice->begin &&
+	    line->queue_at <= slice->end)
 		off->cpu = line->queue;
 	if (slice->has_waited) {
 		off->wake = slice->end - slice->waited;

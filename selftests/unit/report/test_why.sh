@@ -411,14 +411,14 @@ stands_out()
 	"$TRACEBUF" report --section findings "$@" | tr -s '\n ' ' ' >said && grep -q "$pattern" said
 }
 
-stands_out 't100-100 was blocked [^*]* for 91 ms, 98 % of the time, 91 ms of it after its last run (in fsync)\.' \
+stands_out 't100-100 was blocked [^*]* for 91 ms, 98 % of the time, 91 ms of it at the end (in fsync)\.' \
 	hang.tbuf &&
-	grep -q 't103-103 could run [^*]* for 80 ms, 86 % of the time, 80 ms of it after its last run\.' said &&
+	grep -q 't103-103 could run [^*]* for 80 ms, 86 % of the time, 80 ms of it at the end\.' said &&
 	stands_out 't103-103 could run' -t 103 hang.tbuf &&
-	stands_out 't102-102 slept [^*]*, 61 ms of it before its first run, in an unknown state' \
+	stands_out 't102-102 slept [^*]*, 61 ms of it in an unknown state that had begun before' \
 		-t 102 hang.tbuf
 result $? "report: what lasts to the end of the recording, or from its beginning on"
-stands_out 't100-100 was blocked [^*]* for 47 ms, 98 % of the time, 47 ms of it after its last run' \
+stands_out 't100-100 was blocked [^*]* for 47 ms, 98 % of the time, 47 ms of it at the end' \
 	--from 0.002 --to 0.050 hang.tbuf &&
 	stands_out 'Not examined: threads that did not run, and were not woken, in the chosen time' \
 		--from 0.020 --to 0.050 hang.tbuf && ! grep -q 't10[03]' said
@@ -462,9 +462,33 @@ exit 1 94000000 101 0
 totals 0 0 100000000
 totals 1 0 100000000
 END
+# 100 was woken on CPU 0, and is preempted on CPU 1 after a gap that has its move
+history regained <<'END'
+cpus 2
+thread 100
+thread 101
+thread 102
+thread 103
+switch 1 900000000 0 0 102
+switch 0 1000000000 0 0 101
+waking 0 1100000000 101 100 0 0
+wakeup 0 1100000000 101 100 0 0
+gap 0 1600000000 101 5 1300000000 1500000000
+irq 0 1600000000 101 1
+irqend 0 1600001000 101 1
+gap 1 1600000000 100 5 1300000000 1500000000
+irq 1 1600000000 100 1
+irqend 1 1600001000 100 1
+switch 0 1900000000 101 0 103
+switch 1 2000000000 100 0 102
+switch 1 3500000000 102 0 104
+totals 0 0 3500000000
+totals 1 0 3500000000
+END
 says '80.000        0.014000    t101-101 runs' why -t 103 hang.tbuf &&
 	says '52.000        0.014000    t101-101 runs' why -t 103 moved.tbuf &&
-	grep -q '28.000        0.066000    the CPU is idle' said
+	grep -q '28.000        0.066000    the CPU is idle' said &&
+	says '1500.000        2.000000    not known' why -t 100 regained.tbuf
 result $? "why: who has the CPU for which a thread waits to the end, also after it was moved"
 # figures ROWS SECTION FROM TO: the rows of that section
 figures()

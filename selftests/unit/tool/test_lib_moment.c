@@ -295,7 +295,7 @@ static void threads(void)
 	CHECK_NUMBER(run_command("why", "--pid 102 --comm other"), 0);
 	CHECK_HAS("other-102");
 	CHECK_NUMBER(run_command("why", "--pid 100 --comm other"), 1);
-	CHECK_HAS("nothing is known of process 100 and of a thread named 'other'; ");
+	CHECK_HAS("nothing is known of process 100 named 'other'; ");
 	/* tasks, which are no events */
 	CHECK_NUMBER(run_command("report --section tasks", "--comm other"), 0);
 	CHECK_HAS("  other  ");

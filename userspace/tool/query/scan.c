@@ -134,6 +134,7 @@ static bool wants_all_calls(const struct query *query)
 /* The trace begins with its first event, even if the scan does not need this event */
 static int take_first(struct query_scan *scan)
 {
+	const struct tb_choice choice = { .flags = TB_CHOICE_NO_USER | TB_CHOICE_NO_TASKS };
 	const struct query *query = scan->table->query;
 	struct tb_cursor *cursor;
 	struct tb_view view;
@@ -145,9 +146,11 @@ static int take_first(struct query_scan *scan)
 	result = tb_cursor_open(query->trace, &cursor);
 	if (result)
 		return result;
-	do
-		result = next_event(cursor, &view);
-	while (result > 0 && (view.user || view.cpu >= SLICES_CPUS_MAX));
+	result = tb_cursor_choose(cursor, &choice);
+	if (!result)
+		do
+			result = next_event(cursor, &view);
+		while (result > 0 && view.cpu >= SLICES_CPUS_MAX);
 	if (result > 0)
 		slices_first_event(scan->slices, db_ns(query->db, view.ticks, view.ns));
 	tb_cursor_close(cursor);

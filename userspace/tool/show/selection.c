@@ -42,7 +42,7 @@ int selection_option(const struct command *command, int option,
 	switch (option) {
 	case 'e':
 		return patterns_add(&selection->patterns, value) ?
-		       -misused(command, "no events in '%s'", value) : 1;
+		       -misused(command, "a name is missing in '%s'", value) : 1;
 	case 'f':
 		if (selection->filter.text)
 			return -misused(command, "-f is given twice: join the expressions by &&");
@@ -509,22 +509,23 @@ const char *selection_threads_text(const struct selection *selection, char *text
 	size_t used = 0;
 
 	text[0] = 0;
+	if (!selection_of_threads(selection))
+		return text;
 	if (selection->tids.count)
-		used += (size_t)snprintf(text + used, size - used, " of thread%s %s",
+		used += (size_t)snprintf(text, size, " of thread%s %s",
 			 plural(selection->tids.count),
 			 number_list_text(&selection->tids, numbers, sizeof(numbers)));
 	if (selection->pids.count)
-		used += (size_t)snprintf(text + used, size - used, "%s of process%s %s",
-			 used ? " and" : "",
+		used += (size_t)snprintf(text + used, size - used, " of process%s %s",
 			 selection->pids.count == 1 ? "" : "es",
 			 number_list_text(&selection->pids, numbers, sizeof(numbers)));
+	if (!used)
+		used += (size_t)snprintf(text, size, " of a thread");
 	if (selection->comm)
-		used += (size_t)snprintf(text + used, size - used, "%s of a thread named '%.64s'",
-			 used ? " and" : "", selection->comm);
+		used += (size_t)snprintf(text + used, size - used, " named '%.64s'",
+			 selection->comm);
 	if (selection->cgroup)
-		used += (size_t)snprintf(text + used, size - used,
-			 "%s of a thread in a cgroup '%.64s'", used ? " and" : "",
-			 selection->cgroup);
+		snprintf(text + used, size - used, " in a cgroup '%.64s'", selection->cgroup);
 	return text;
 }
 
@@ -542,8 +543,8 @@ int selection_found(const struct selection *selection, struct tb_trace *trace, c
 		return complain("%s: %s", file, selection->lack);
 	if (selection_of_threads(selection))
 		snprintf(hint, sizeof(hint),
-			 " ('tracebuf query FILE \"SELECT tid, pid, comm, cgroup FROM threads\"' lists the "
-			 "threads%s)", selection->from.given || selection->to.given ?
+			 " ('tracebuf query FILE \"SELECT tid, pid, comm, cgroup FROM threads\"' "
+			 "lists the threads%s)", selection->from.given || selection->to.given ?
 			 "; 'tracebuf why' explains also a time without events" : "");
 	if (selection->cpu_list)
 		snprintf(cpu, sizeof(cpu), " of CPU%s %.64s", strpbrk(selection->cpu_list, "-,") ?
