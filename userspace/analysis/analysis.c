@@ -477,7 +477,7 @@ static int end_part(struct analysis *a)
 {
 	const struct analysis_options *options = &a->options;
 
-	if (!options->part_to || options->part_to == UINT64_MAX)
+	if (!options->part_to)
 		return 0;
 	if (!a->axis.width && options->part_from && options->part_from < options->part_to)
 		extend_axis(a, tb_trace_ns(a->trace, options->part_from, options->base));
@@ -536,7 +536,7 @@ enum tb_timebase analysis_base(const struct analysis *a)
 
 bool analysis_is_part(const struct analysis *a)
 {
-	return a->options.part_from || (a->options.part_to && a->options.part_to != UINT64_MAX);
+	return a->options.part_from || a->options.part_to;
 }
 
 bool analysis_of_threads(const struct analysis *a)

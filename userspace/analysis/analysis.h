@@ -58,9 +58,9 @@ struct analysis;
  *	it leaves out some
  * @base: the clock of all times
  * @from: count only what ended at this time or later, ns; earlier events tell what ran then
- * @part_from, @part_to: of a file, of which the caller gives a part: its limits, ticks, between
- *	which what the CPUs run is known without an event.  0, and UINT64_MAX or 0: first and last
- *	event given
+ * @part_from, @part_to: limits, in ticks, of the part of a file that the caller gives, if the
+ *	recording goes on beyond them: what the CPUs run at a limit is known without an event.
+ *	0: the part begins, or ends, with an event
  */
 struct analysis_options {
 	uint32_t worst, ended;

@@ -39,8 +39,8 @@
  * @generation: value of known.generation that @it.share_ns is valid for
  * @queued_on: the CPU for which it has waited since @queued_at, or NO_CPU; @queue_next,
  *	@queue_prev: other tasks in that queue
- * @before_at, @before_ns: when it had been off the CPU last before the trace or the end of a gap,
- *	and for how long it was in an unknown state then: may be a sleep by its own wish
+ * @before_at, @before_ns: the beginning and the length of the last time of before_slept: if the
+ *	task proves to have slept by its own wish, it is taken back
  * @needed: for ended.c; @moved: it came to its queue from that of another CPU
  */
 struct task {

@@ -190,7 +190,7 @@ static int take_wake(struct slices *slices, const struct plan *plan,
 		thread->asleep_since = UINT64_MAX;
 	thread->woken = true;
 	thread->awake = plan->role == ROLE_WAKEUP;
-	thread->is_new = is_of_new_thread(view->format);
+	thread->is_new = thread->awake && is_of_new_thread(view->format);
 	thread->woken_losses = slices->losses;
 	thread->woken_at = ns;
 	thread->waker = view->tid;

@@ -236,7 +236,7 @@ static int list_run(int argc, char **argv)
 	}
 	for (; optind < argc; optind++)
 		if (patterns_add(&patterns, argv[optind]))
-			return misused(&cmd_list, "an empty pattern");
+			return misused(&cmd_list, "a name is missing in '%s'", argv[optind]);
 	if (file) {
 		status = list_file(file, &patterns, detail);
 	} else {
